@@ -1,0 +1,28 @@
+"""The base of every data class that crosses a module border."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Frozen(BaseModel):
+    """Immutable, strict about unknown fields: illegal states should not get past construction."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+UnitInterval = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+"""A share or a score in [0, 1]; NaN and infinities are refused at construction."""
+
+
+def sha256_hex(data: bytes | str) -> str:
+    """Lower-case hex SHA-256 of bytes, or of the UTF-8 bytes of a string."""
+    return hashlib.sha256(data.encode("utf-8") if isinstance(data, str) else data).hexdigest()
+
+
+def short_hash(text: str, length: int = 8) -> str:
+    """A stable short identifier for a text: the first `length` hex digits of its SHA-256."""
+    return sha256_hex(text)[:length]

@@ -1,0 +1,109 @@
+"""What goes to a model and what comes back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from skillopt_sleep.domain.base import Frozen
+
+Role = Literal["target", "optimizer", "judge"]
+ROLES: tuple[Role, ...] = ("target", "optimizer", "judge")
+
+StopReason = Literal["end", "tool_use", "max_tokens", "refusal"]
+
+
+class ToolSpec(Frozen):
+    """A tool as it is declared to a model; `parameters` is a JSON Schema of an object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class ToolCall(Frozen):
+    id: str
+    name: str
+    arguments: dict[str, Any] = {}
+
+
+class UserMessage(Frozen):
+    role: Literal["user"] = "user"
+    text: str
+
+
+class AssistantMessage(Frozen):
+    role: Literal["assistant"] = "assistant"
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+class ToolMessage(Frozen):
+    role: Literal["tool"] = "tool"
+    call_id: str
+    text: str
+
+
+Message = Annotated[UserMessage | AssistantMessage | ToolMessage, Field(discriminator="role")]
+
+
+class Prompt(Frozen):
+    """One request to a model."""
+
+    role: Role
+    """On whose behalf: decides which budget line it is booked on, never how it is answered."""
+    system: str
+    messages: Annotated[tuple[Message, ...], Field(min_length=1)]
+    tools: tuple[ToolSpec, ...] = ()
+    max_tokens: Annotated[int, Field(gt=0)] = 2048
+    sample: Annotated[int, Field(ge=0)] = 0
+    """Which of K repeats this is. Part of the cache key, so that K rollouts stay K."""
+    template: str = ""
+    """Name and version of the prompt template, for reports and cache keys ("target@1")."""
+
+
+class Usage(Frozen):
+    """Tokens of one call. `estimated` where the service did not count them for us."""
+
+    input_tokens: Annotated[int, Field(ge=0)] = 0
+    output_tokens: Annotated[int, Field(ge=0)] = 0
+    estimated: bool = False
+
+    @property
+    def total(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            estimated=self.estimated or other.estimated,
+        )
+
+
+class Reply(Frozen):
+    """A real answer of a model. There is no such thing as a fake one: what fails raises `ModelError`."""
+
+    text: str
+    model: str
+    """Id of the model that answered."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    stop: StopReason = "end"
+    usage: Usage = Usage()
+
+
+def estimate_tokens(text: str) -> int:
+    """A deliberately plain estimate, rounded up: four characters a token for ASCII, one for everything else.
+
+    Used to reserve budget before a call and where a service reports no usage; never for billing.
+    """
+    ascii_chars = sum(1 for ch in text if ch.isascii())
+    return -(-ascii_chars // 4) + (len(text) - ascii_chars)
+
+
+def prompt_tokens(prompt: Prompt) -> int:
+    """Estimated input tokens of a prompt, tools included."""
+    parts = [prompt.system, *(message.text for message in prompt.messages)]
+    parts += [tool.model_dump_json() for tool in prompt.tools]
+    return sum(estimate_tokens(part) + 4 for part in parts)

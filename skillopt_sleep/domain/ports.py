@@ -1,0 +1,86 @@
+"""The seams of the engine, all in one place.
+
+The pipeline knows adapters only through these Protocols; `wiring` hands them in. Every Protocol has a conformance
+suite under `tests/conformance/` that each adapter and each fake passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from pydantic import BaseModel
+
+from skillopt_sleep.domain.events import Event
+from skillopt_sleep.domain.llm import Prompt, Reply
+from skillopt_sleep.domain.sessions import Query, Session
+from skillopt_sleep.domain.tasks import Task
+from skillopt_sleep.domain.trials import Attempt, Score
+
+
+class EventSink(Protocol):
+    """Receives events. Never raises; never blocks for long."""
+
+    def __call__(self, event: Event, /) -> None: ...
+
+
+class TranscriptSource(Protocol):
+    """Where past sessions come from.
+
+    Sessions come newest first (by when they ended), redacted. What cannot be read becomes a `SessionSkipped` or
+    `LinesSkipped` event on the sink the source was built with; it is never an exception, and a missing folder is an
+    empty history.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def sessions(self, query: Query) -> Iterator[Session]: ...
+
+
+class Redactor(Protocol):
+    """Masks secrets in a text. Returns the masked text and how many of each kind were masked."""
+
+    def __call__(self, text: str, /) -> tuple[str, dict[str, int]]: ...
+
+
+class Model(Protocol):
+    """One language model.
+
+    `id` ("sim:strong") is part of every cache key and report. `generate` returns a real reply or raises `ModelError`.
+    With `schema`, the reply's text is JSON that validates against it, or `ModelMalformed` is raised.
+    """
+
+    @property
+    def id(self) -> str: ...
+
+    async def generate(self, prompt: Prompt, *, schema: type[BaseModel] | None = None) -> Reply: ...
+
+
+class Agent(Protocol):
+    """The deployed thing: attempts a task under a skill document. Raises what its model raises."""
+
+    @property
+    def id(self) -> str: ...
+
+    async def attempt(self, task: Task, skill: str, *, sample: int) -> Attempt: ...
+
+
+class Judge(Protocol):
+    """Scores an attempt, or abstains with a reason. A failing model call raises `ModelError`; it is never a 0."""
+
+    @property
+    def version(self) -> str: ...
+
+    async def score(self, task: Task, attempt: Attempt) -> Score: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Who does what in a night."""
+
+    agent: Agent
+    """The target model in its harness."""
+    optimizer: Model
+    judge: Judge

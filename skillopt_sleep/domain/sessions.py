@@ -1,0 +1,84 @@
+"""Past sessions of a person with an agent, already redacted."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import AwareDatetime
+
+from skillopt_sleep.domain.base import Frozen
+
+EntryPoint = Literal["interactive", "headless"]
+
+SkipReason = Literal[
+    "sidechain",  # the file holds rows of a sub-agent
+    "subagent",  # the file lies in a sub-agents folder
+    "headless",  # started by a program; harvested only when the setting asks for it
+    "no_human_prompt",
+    "own_call",  # written by one of our own model calls
+    "empty",
+    "unreadable",
+    "vanished",  # listed, but gone when it was opened
+    "other_project",
+    "outside_window",
+]
+
+LineSkipReason = Literal["not_json", "not_object", "truncated", "undecodable", "odd_shape"]
+
+
+class Turn(Frozen):
+    """One message of a conversation; the text is redacted."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    at: AwareDatetime
+    tools: tuple[str, ...] = ()
+    """Names of the tools the assistant called in this message, in order."""
+    skills: tuple[str, ...] = ()
+    """Names of the skills loaded in this message, in order; a person's slash command counts."""
+    interrupted: bool = False
+    """The person stopped the assistant here."""
+
+
+class Session(Frozen):
+    """One conversation in one project, oldest turn first. A session counts by when it ended."""
+
+    schema_version: Literal[1] = 1
+    id: str
+    source: str
+    """Name of the transcript source, for example "claude-code"."""
+    project: str
+    """The working folder written in the records (not guessed from a folder name)."""
+    entrypoint: EntryPoint
+    started_at: AwareDatetime
+    ended_at: AwareDatetime
+    turns: tuple[Turn, ...]
+    masked: dict[str, int] = {}
+    """How many secrets of each kind were masked while reading."""
+
+    @property
+    def skills(self) -> tuple[str, ...]:
+        """Skills used in the session, in order of first use."""
+        return tuple(dict.fromkeys(name for turn in self.turns for name in turn.skills))
+
+
+class Query(Frozen):
+    """Which sessions to look for."""
+
+    project: str | None = None
+    """Only sessions whose working folder is this one or lies below it. None: every project."""
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+    """Bounds on a session's end; `since` is inclusive, `until` exclusive."""
+    limit: int | None = None
+    include_headless: bool = False
+
+
+class Harvest(Frozen):
+    """What reading the transcripts gave, with everything that was left out and why."""
+
+    sessions: tuple[Session, ...]
+    files: int
+    skipped: dict[SkipReason, int] = {}
+    skipped_lines: dict[LineSkipReason, int] = {}
+    masked: dict[str, int] = {}
