@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 class Frozen(BaseModel):
     """Immutable, strict about unknown fields: illegal states should not get past construction."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Schemas are built when a model is first used: a command pays for the data it touches, not for all there is.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 UnitInterval = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
