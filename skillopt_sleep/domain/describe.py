@@ -93,12 +93,12 @@ def _sentence(known: Gloss) -> str:
     if known.opens and known.closes:
         if known.lines:
             return f"Include a line of the form {forms}."
-        return f"Make the whole reply {shape}, with nothing before or after it."
-    place = "a line" if known.lines else "the reply"
+        whole = "Make the whole reply" if known.fixed else "Give the whole reply the form"
+        return f"{whole} {forms}, with nothing before or after it."
     if known.opens:
-        return f"Begin {place} with {shape}."
+        return f"{'Include a line that begins' if known.lines else 'Begin the reply'} with {shape}."
     if known.closes:
-        return f"End {place} with {shape}."
+        return f"{'Include a line that ends' if known.lines else 'End the reply'} with {shape}."
     return f"Include the text {forms}." if known.fixed else f"Include {shape}."
 
 

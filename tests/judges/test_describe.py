@@ -58,11 +58,11 @@ def test_a_check_is_said_as_an_instruction(op: str, arg: object, text: str, exam
         (r"[Cc]onfidence\s*[:=]", 'Include text of the form "Confidence:".', "Confidence: ..."),
         (
             r"^REF-[0-9]{3}$",
-            'Make the whole reply text of the form "REF-123", with nothing before or after it.',
+            'Give the whole reply the form "REF-123", with nothing before or after it.',
             "REF-123",
         ),
         (r"(?m)^REF-[0-9]{3}$", 'Include a line of the form "REF-123".', "REF-123"),
-        (r"(?m)^- \w+", 'Begin a line with text of the form "- word".', "- word"),
+        (r"(?m)^- \w+", 'Include a line that begins with text of the form "- word".', "- word"),
         (r"\d{4}-\d{2}", 'Include text of the form "1234-56".', "1234-56"),
         (
             r"Verdict:\s*(GO|NO-GO|WAIT)",
