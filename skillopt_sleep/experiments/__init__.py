@@ -1,0 +1,1 @@
+"""Experiments on published data sets, and the names that research code imports."""
