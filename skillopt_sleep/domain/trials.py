@@ -87,7 +87,7 @@ class Pair(Frozen):
 
 
 class PairedEvidence(Frozen):
-    """Everything a gate may look at. Order does not matter; a (task, sample) stands in it once."""
+    """Everything a gate may look at. Order does not matter; a (task, sample) stands in it once, in one family."""
 
     pairs: tuple[Pair, ...] = ()
 
@@ -99,6 +99,14 @@ class PairedEvidence(Frozen):
             if key in seen:
                 raise ValueError(f"sample {pair.sample} of task {pair.task_id!r} stands in the evidence twice")
             seen.add(key)
+        return self
+
+    @model_validator(mode="after")
+    def _one_family_a_task(self) -> PairedEvidence:
+        families: dict[str, str] = {}
+        for pair in self.pairs:
+            if families.setdefault(pair.task_id, pair.family) != pair.family:
+                raise ValueError(f"task {pair.task_id!r} stands in two families, and families must be independent")
         return self
 
 

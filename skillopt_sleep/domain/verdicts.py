@@ -61,9 +61,12 @@ class Verdict(Frozen):
     p_value: float | None = None
     """One-sided exact p of "no better than before"."""
     families: int = 0
+    """Families with at least one complete pair: the number the test rests on."""
     pairs: int = 0
+    """Complete pairs: those with two scores."""
     missing_pairs: int = 0
     regressed: tuple[str, ...] = ()
+    """Families that got worse beyond noise."""
     families_needed: int | None = None
     """About how many more gate families would settle it; None where more families would not help or it is settled."""
     alpha: float = 0.05
