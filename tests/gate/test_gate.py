@@ -227,10 +227,10 @@ def test_idle_edits_on_a_noisy_model_are_accepted_no_more_often_than_promised() 
     rng = random.Random(20)
     accepted = dict.fromkeys((5, 8, 12), 0)
     for families in accepted:
-        for _ in range(300):
+        for _ in range(200):
             rates = [rng.betavariate(2, 2) for _ in range(families)]
             draws: list[Scores] = [
                 [(float(rng.random() < p), float(rng.random() < p)) for _ in range(3)] for p in rates
             ]
             accepted[families] += judge(draws).decision == "accept"
-    assert max(accepted.values()) <= 0.05 * 300 + 2 * (0.05 * 0.95 * 300) ** 0.5
+    assert max(accepted.values()) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5

@@ -75,8 +75,8 @@ def test_no_families_or_only_ties_show_nothing() -> None:
     assert sign_flip_p([]) == sign_flip_p([0.0] * 8) == 1.0
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.lists(THIRDS, min_size=5, max_size=7))
+@settings(max_examples=12, deadline=None)
+@given(st.lists(THIRDS, min_size=5, max_size=6))
 def test_the_interval_holds_the_shifts_that_the_test_does_not_refuse(effects: list[float]) -> None:
     exact = _thirds(effects)
     means = {sum(c, Fraction(0)) / r for r in range(1, len(exact) + 1) for c in itertools.combinations(exact, r)}
@@ -103,10 +103,10 @@ def test_only_ties_give_a_point() -> None:
 def test_the_interval_covers_the_true_mean_as_often_as_it_says() -> None:
     rng = random.Random(11)
     covered = 0
-    for _ in range(300):
+    for _ in range(200):
         low, high = sign_flip_interval([max(-1.0, min(1.0, rng.gauss(0.2, 0.2))) for _ in range(9)])
         covered += low <= 0.2 <= high
-    assert 0.86 <= covered / 300 <= 0.95
+    assert 0.85 <= covered / 200 <= 0.95
 
 
 def test_the_interval_of_many_fine_scores_is_close_to_the_t_interval() -> None:
