@@ -98,7 +98,7 @@ def estimate_tokens(text: str) -> int:
 
     Used to reserve budget before a call and where a service reports no usage; never for billing.
     """
-    ascii_chars = sum(1 for ch in text if ch.isascii())
+    ascii_chars = len(text.encode("ascii", "ignore"))
     return -(-ascii_chars // 4) + (len(text) - ascii_chars)
 
 
