@@ -8,6 +8,10 @@ from pydantic import AwareDatetime
 
 from skillopt_sleep.domain.base import Frozen
 
+OWN_CALL_MARKER = "[skillopt-sleep automated call]"
+"""Begins each prompt that the engine sends through a client that keeps transcripts, so that harvesting leaves the
+engine's own calls out. Sources look for it; backends that start such a client write it."""
+
 EntryPoint = Literal["interactive", "headless"]
 
 SkipReason = Literal[
