@@ -169,7 +169,7 @@ class Conversation:
         session, cwd = row.get("sessionId"), row.get("cwd")
         if self.id is None and isinstance(session, str) and session:
             self.id = clean(session)
-        if self.project is None and isinstance(cwd, str) and cwd:
+        if self.project is None and isinstance(cwd, str) and cwd and "\0" not in cwd:
             self.project = clean(cwd)
 
     def _add_user(self, row: JsonObject, blocks: list[JsonObject], at: datetime) -> None:

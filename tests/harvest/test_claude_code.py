@@ -351,6 +351,14 @@ def test_half_characters_in_a_text_become_replacement_characters(tmp_path: Path)
     assert Turn.model_validate_json(turn.model_dump_json()) == turn
 
 
+def test_a_damaged_working_folder_is_passed_over_for_the_next_rows(tmp_path: Path) -> None:
+    transcript = Transcript(cwd="/home/\0")
+    transcript.prompt("hello")
+    transcript.cwd = "/home/ann/shop"
+    transcript.reply("hi").write(tmp_path)
+    assert only(tmp_path, Query(project="/home/ann")).project == "/home/ann/shop"
+
+
 # Secrets and size -----------------------------------------------------------------------------------------------------
 
 
