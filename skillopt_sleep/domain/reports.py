@@ -94,6 +94,8 @@ class SkillResult(Frozen):
     proposal_id: str | None = None
     calls: int = 0
     tokens: int = 0
+    usd: float | None = None
+    """Money spent on this skill; None where a price is not known."""
     stopped: str | None = None
 
 
