@@ -1,0 +1,107 @@
+"""Where things lie in the state folder.
+
+config.toml  memory.sqlite3  cache.sqlite3
+projects/<slug>-<hash8>/{ledger.jsonl, night.lock, nights/<UTC>-<id>/...}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from skillopt_sleep.domain.base import short_hash
+from skillopt_sleep.domain.reports import NightReport
+from skillopt_sleep.store.atomic import DISK, Disk, private_folder
+from skillopt_sleep.store.journal import NightJournal, read_report
+from skillopt_sleep.store.ledger import Ledger
+from skillopt_sleep.store.lock import holder_of, night_lock
+from skillopt_sleep.store.memory import Memory
+from skillopt_sleep.store.replies import ReplyCache
+
+
+def default_home(environ: Mapping[str, str]) -> Path:
+    """`SKILLOPT_SLEEP_HOME`, or the platform's folder for a user's application data."""
+    chosen = environ.get("SKILLOPT_SLEEP_HOME")
+    if chosen:
+        return Path(chosen).expanduser()
+    from platformdirs import user_data_path
+
+    return user_data_path("skillopt-sleep", appauthor=False)
+
+
+def project_root(cwd: Path) -> Path:
+    """The root of the git checkout that holds `cwd`, else `cwd` itself; symbolic links resolved."""
+    here = cwd.resolve()
+    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+
+
+class StateHome:
+    """The state folder: the same for terminal, plugin and schedule."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def config_path(self) -> Path:
+        return self.path / "config.toml"
+
+    def project(self, root: Path) -> ProjectFolder:
+        """The folder of the project at `root` (see `project_root`)."""
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", root.name).strip("-").lower()[:40] or "project"
+        return ProjectFolder(self.path / "projects" / f"{slug}-{short_hash(str(root))}", root)
+
+    def memory(self, project: Path) -> Memory:
+        """What is remembered of a project across nights. Opened, and created, when it is first used."""
+        return Memory(self.path / "memory.sqlite3", str(project))
+
+    def reply_cache(self) -> ReplyCache:
+        return ReplyCache(self.path / "cache.sqlite3")
+
+
+class ProjectFolder:
+    """One project's nights, proposals and history."""
+
+    def __init__(self, path: Path, root: Path, disk: Disk = DISK) -> None:
+        self.path = path
+        self.root = root
+        self.disk = disk
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(self.path / "ledger.jsonl", self.disk)
+
+    @property
+    def nights_path(self) -> Path:
+        return self.path / "nights"
+
+    def new_night(self, now: datetime) -> NightJournal:
+        """Open the journal of a new night in a folder of its own."""
+        stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+        number = 0
+        while (self.nights_path / (name := f"{stamp}-{short_hash(f'{self.root}/{stamp}/{number}', 4)}")).exists():
+            number += 1
+        return NightJournal.create(private_folder(self.nights_path / name), self.root, now)
+
+    def night_folders(self) -> tuple[Path, ...]:
+        """Folders of all nights, newest first."""
+        if not self.nights_path.is_dir():
+            return ()
+        return tuple(sorted((entry for entry in self.nights_path.iterdir() if entry.is_dir()), reverse=True))
+
+    def nights(self, *, limit: int) -> tuple[tuple[NightReport, ...], int]:
+        """The last nights, newest first, and how many of their folders hold no readable report."""
+        found = [read_report(folder) for folder in self.night_folders()[:limit]]
+        return tuple(report for report in found if report), sum(1 for report in found if report is None)
+
+    @contextmanager
+    def night_lock(self, now: datetime) -> Iterator[None]:
+        """Hold the project for one night. Raises `ConflictError`, naming the holder, while another one runs."""
+        with night_lock(private_folder(self.path) / "night.lock", now):
+            yield
+
+    def night_holder(self) -> str | None:
+        """Who holds the project for a night just now, in words."""
+        return holder_of(self.path / "night.lock")

@@ -1,0 +1,88 @@
+"""What outlives a night: families met so far, and rules that were turned down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from pydantic import AwareDatetime
+
+from skillopt_sleep.domain.base import Frozen
+from skillopt_sleep.domain.tasks import KnownFamily
+from skillopt_sleep.store.database import connection
+
+Reason = Literal["rejected", "undone", "dismissed"]
+
+_MIGRATIONS = (
+    """
+    CREATE TABLE family (
+        project TEXT NOT NULL, id TEXT NOT NULL, leader TEXT NOT NULL, grp TEXT NOT NULL, place INTEGER NOT NULL,
+        PRIMARY KEY (project, id)
+    );
+    CREATE TABLE turned_down (
+        project TEXT NOT NULL, skill TEXT NOT NULL, rule TEXT NOT NULL, reason TEXT NOT NULL, at TEXT NOT NULL,
+        PRIMARY KEY (project, skill, rule)
+    )
+    """,
+)
+
+
+class TurnedDown(Frozen):
+    """A rule that must not come back, not even reworded."""
+
+    skill: str
+    rule: str
+    reason: Reason
+    at: AwareDatetime
+
+
+class Memory:
+    """The memory of one project. Reading from a memory that does not exist yet creates nothing."""
+
+    def __init__(self, path: Path, project: str) -> None:
+        self._path = path
+        self._project = project
+
+    def known_families(self) -> tuple[KnownFamily, ...]:
+        """Families met in earlier nights, in the order they were met."""
+        if not self._path.exists():
+            return ()
+        with connection(self._path, _MIGRATIONS) as db:
+            rows = db.execute("SELECT id, leader, grp FROM family WHERE project = ? ORDER BY place", (self._project,))
+            return tuple(KnownFamily(id=id_, leader=leader, group=group) for id_, leader, group in rows)
+
+    def remember_families(self, families: Sequence[KnownFamily]) -> None:
+        """Add what is new. A family that is known keeps what is known of it."""
+        if not families:
+            return
+        with connection(self._path, _MIGRATIONS) as db:
+            count: int = db.execute("SELECT count(*) FROM family WHERE project = ?", (self._project,)).fetchone()[0]
+            db.executemany(
+                "INSERT OR IGNORE INTO family (project, id, leader, grp, place) VALUES (?, ?, ?, ?, ?)",
+                [(self._project, f.id, f.leader, f.group, count + n) for n, f in enumerate(families)],
+            )
+
+    def turned_down(self, skill: str) -> tuple[str, ...]:
+        """Texts of the rules of a skill that were turned down, oldest first."""
+        return tuple(entry.rule for entry in self.all_turned_down() if entry.skill == skill)
+
+    def all_turned_down(self) -> tuple[TurnedDown, ...]:
+        if not self._path.exists():
+            return ()
+        with connection(self._path, _MIGRATIONS) as db:
+            rows = db.execute(
+                "SELECT skill, rule, reason, at FROM turned_down WHERE project = ? ORDER BY at, rule", (self._project,)
+            )
+            return tuple(TurnedDown(skill=s, rule=r, reason=why, at=at) for s, r, why, at in rows)
+
+    def turn_down(self, skill: str, rules: Iterable[str], *, reason: Reason, at: datetime) -> None:
+        """Remember rules that must not be proposed again."""
+        rows = [(self._project, skill, rule, reason, at.astimezone(UTC).isoformat()) for rule in rules]
+        if not rows:
+            return
+        with connection(self._path, _MIGRATIONS) as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO turned_down (project, skill, rule, reason, at) VALUES (?, ?, ?, ?, ?)", rows
+            )
