@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -26,12 +26,6 @@ _CLOCK_SLACK = 24 * 3600.0
 
 _BUFFER_BYTES = 256 * 1024
 """Most rows are larger than the default buffer; this one reads them a third faster."""
-
-
-def default_root(environ: Mapping[str, str], home: Path) -> Path:
-    """Claude Code's configuration folder: `$CLAUDE_CONFIG_DIR`, else `~/.claude`."""
-    configured = environ.get("CLAUDE_CONFIG_DIR", "")
-    return Path(configured) if configured else home / ".claude"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import pytest
 from skillopt_sleep.domain.events import Event, SessionFound, SessionSkipped, Warned
 from skillopt_sleep.domain.sessions import Harvest, Query, Session, Turn
 from skillopt_sleep.harvest import OWN_CALL_MARKER, Tally, harvest
-from skillopt_sleep.harvest.claude_code import ClaudeCodeSource, default_root
+from skillopt_sleep.harvest.claude_code import ClaudeCodeSource
 from skillopt_sleep.redact import redact
 from tests.harvest.transcripts import START, Transcript, session_id
 
@@ -421,14 +421,6 @@ def test_a_subagents_transcripts_are_not_even_opened(tmp_path: Path) -> None:
     (folder / "agent-1.jsonl").write_bytes(b"garbage")
     found = read(tmp_path)
     assert (found.skipped, found.skipped_lines) == ({"subagent": 1}, {})
-
-
-@pytest.mark.parametrize(
-    ("environ", "expected"),
-    [({}, "/home/ann/.claude"), ({"CLAUDE_CONFIG_DIR": ""}, "/home/ann/.claude"), ({"CLAUDE_CONFIG_DIR": "/c"}, "/c")],
-)
-def test_the_root_is_the_configured_folder_or_the_one_in_the_home(environ: dict[str, str], expected: str) -> None:
-    assert default_root(environ, Path("/home/ann")) == Path(expected)
 
 
 def test_events_name_every_file_once(tmp_path: Path) -> None:

@@ -1,0 +1,85 @@
+"""Where skills live, and which of them may be changed. Looks only; adopting is `staging`'s business."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from skillopt_sleep.domain.base import Frozen
+from skillopt_sleep.domain.errors import ConflictError, UnknownName
+
+Scope = Literal["project", "user", "plugin"]
+
+
+def claude_root(environ: Mapping[str, str], home: Path) -> Path:
+    """Claude Code's own folder: `$CLAUDE_CONFIG_DIR`, else `~/.claude`."""
+    chosen = environ.get("CLAUDE_CONFIG_DIR")
+    return Path(chosen).expanduser() if chosen else home / ".claude"
+
+
+class SkillFile(Frozen):
+    """One skill file that an agent can load."""
+
+    name: str
+    """The name an agent uses for it; a plugin's skills are called `plugin:skill`."""
+    scope: Scope
+    path: Path
+
+    @property
+    def writable(self) -> bool:
+        """Skills inside a plugin's cache belong to the plugin: an update would take every change away."""
+        return self.scope != "plugin"
+
+
+class Shelf:
+    """The skills of a person (`<claude>/skills`), of a project (`.claude/skills`) and of installed plugins."""
+
+    def __init__(self, claude_root: Path, project: Path) -> None:
+        self._claude_root = claude_root
+        self._project = project
+
+    def skills(self) -> tuple[SkillFile, ...]:
+        """All skills: the project's first, then the user's, then plugins'; by name within each."""
+        return (
+            *self._in_folder(self._project / ".claude" / "skills", "project"),
+            *self._in_folder(self._claude_root / "skills", "user"),
+            *self._plugins(),
+        )
+
+    def find(self, name: str) -> SkillFile:
+        """The skill of that name; a project's own skill goes before the user's.
+
+        Raises `UnknownName` with the nearest match, and `ConflictError` where two names differ only by case.
+        """
+        found = self.skills()
+        exact = [skill for skill in found if skill.name == name]
+        if exact:
+            return exact[0]
+        folded = [skill for skill in found if skill.name.casefold() == name.casefold()]
+        if len({skill.name for skill in folded}) > 1:
+            listed = ", ".join(skill.name for skill in folded)
+            raise ConflictError(
+                f"Several skills differ from {name!r} only by case: {listed}.", hint="Name one exactly."
+            )
+        if folded:
+            return folded[0]
+        raise UnknownName("skill", name, {skill.name for skill in found}, hint=self._where())
+
+    def _where(self) -> str:
+        return f"Looked in {self._project / '.claude' / 'skills'} and {self._claude_root / 'skills'}."
+
+    def _in_folder(self, folder: Path, scope: Scope, prefix: str = "") -> Iterator[SkillFile]:
+        try:
+            entries = sorted(folder.iterdir())
+        except OSError:  # a missing or closed folder holds no skills we could use
+            return
+        for entry in entries:
+            file = entry / "SKILL.md"
+            if file.is_file():
+                yield SkillFile(name=prefix + entry.name, scope=scope, path=file)
+
+    def _plugins(self) -> Iterator[SkillFile]:
+        cache = self._claude_root / "plugins" / "cache"  # cache/<market>/<plugin>/<version>/skills
+        for folder in sorted(cache.glob("*/*/*/skills")):
+            yield from self._in_folder(folder, "plugin", prefix=f"{folder.parents[1].name}:")
