@@ -13,6 +13,7 @@ from typing import Protocol
 import anyio
 import anyio.lowlevel
 
+from skillopt_sleep.domain.aio import one_error
 from skillopt_sleep.domain.errors import ModelAuthError, ModelError, SleepError, UsageError
 from skillopt_sleep.domain.ports import Agent, Judge, Model
 from skillopt_sleep.domain.tasks import Task
@@ -56,20 +57,10 @@ async def run_trials(
             trials[place] = await _trial(agent, judge, document, task, arm, sample)
             on_trial(trials[place])
 
-    try:
-        async with anyio.create_task_group() as group:
-            for _ in range(min(width, len(tasks) * samples)):
-                group.start_soon(work)
-    except BaseExceptionGroup as failures:
-        cause = _first(failures)
-        raise cause from cause.__cause__
+    async with one_error(anyio.create_task_group()) as group:
+        for _ in range(min(width, len(tasks) * samples)):
+            group.start_soon(work)
     return tuple(trials[place] for place in sorted(trials))
-
-
-def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """What went wrong first: the rest failed while it was being stopped."""
-    first = failures.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 async def _trial(agent: Agent, judge: Judge, document: str, task: Task, arm: Arm, sample: int) -> Trial:

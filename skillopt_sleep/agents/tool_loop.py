@@ -9,6 +9,9 @@ from skillopt_sleep.domain.ports import Model
 from skillopt_sleep.domain.tasks import Task, Tool
 from skillopt_sleep.domain.trials import Attempt
 
+MAX_ROUNDS = 6
+"""Most requests of one attempt; a plan's upper bound counts on it."""
+
 
 class ToolLoop:
     """Runs a task's tools for real until the model answers without calling one.
@@ -17,7 +20,7 @@ class ToolLoop:
     without tools takes one request, as with `SingleTurn`.
     """
 
-    def __init__(self, model: Model, memory: str = "", *, max_rounds: int = 6) -> None:
+    def __init__(self, model: Model, memory: str = "", *, max_rounds: int = MAX_ROUNDS) -> None:
         self._model = model
         self._memory = memory
         self._max_rounds = max_rounds

@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-import regex
 from pydantic import Field, TypeAdapter, ValidationError, field_validator
 
 from skillopt_sleep.domain.base import Frozen
@@ -54,6 +53,8 @@ class Regex(_Check):
     @field_validator("arg")
     @classmethod
     def _compiles(cls, pattern: str) -> str:
+        import regex  # only tasks that use this operator pay for it
+
         # `re` decides what is legal (it refuses, for instance, inline flags in the middle, which `regex` accepts);
         # `regex` must agree, because it is what runs: it can be given a time limit.
         try:

@@ -1,0 +1,7 @@
+"""One optimisation epoch of one skill (`epoch.optimise`), and the synchronous facade the research code knows."""
+
+from skillopt_sleep.consolidate.epoch import Candidate, Epoch, EpochOptions, optimise
+from skillopt_sleep.consolidate.facade import Consolidation, consolidate
+from skillopt_sleep.gate import select_gate_score
+
+__all__ = ["Candidate", "Consolidation", "Epoch", "EpochOptions", "consolidate", "optimise", "select_gate_score"]

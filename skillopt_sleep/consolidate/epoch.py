@@ -1,0 +1,346 @@
+"""One optimisation epoch of one skill: replay, reflect, choose on the training tasks, confirm on the gate tasks.
+
+The order of calls is what makes a night short. Training replays are asked for first; the baseline of the gate and test
+tasks runs beside them and fills the slots that reflection would leave empty; the chosen candidate then meets the gate
+and the test tasks at the same time. Nothing that was read from a gate or test task reaches the optimiser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import anyio
+from pydantic import BaseModel
+
+from skillopt_sleep.domain.aio import one_error
+from skillopt_sleep.domain.briefing import Requirement
+from skillopt_sleep.domain.describe import describe, leaks
+from skillopt_sleep.domain.errors import ModelMalformed, ModelUnavailable
+from skillopt_sleep.domain.events import Phase, PhaseFinished, PhaseStarted, TrialFinished, VerdictReached, Warned
+from skillopt_sleep.domain.llm import Prompt, Reply, Usage
+from skillopt_sleep.domain.ports import EventSink, Model, Roles
+from skillopt_sleep.domain.skills import EditOutcome
+from skillopt_sleep.domain.tasks import Rules, Slice, Task
+from skillopt_sleep.domain.trials import Arm, PairedEvidence, Trial
+from skillopt_sleep.domain.verdicts import GatePolicy, Verdict
+from skillopt_sleep.gate import judge_gate
+from skillopt_sleep.reflect import failures_of, reflect, requirements_of, screen
+from skillopt_sleep.replay import pair_up, run_trials, summarise
+from skillopt_sleep.skilldoc import SkillDoc
+
+SHOWN_FAILURES = 6
+"""Failed training attempts that the optimiser sees in full; the requirements count all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpochOptions:
+    """How one epoch works; see the settings of the same names."""
+
+    policy: GatePolicy
+    edit_budget: int = 4
+    train_samples: int = 1
+    candidates: int = 3
+    measure_test: bool = True
+    gate_off: bool = False
+    first_proposal: int = 0
+    """Number of the first set of edits. A repeated epoch counts on, so that the optimiser is asked anew; replays of an
+    unchanged document are the same and come from the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A changed document and how it did on the training tasks."""
+
+    doc: SkillDoc
+    outcomes: tuple[EditOutcome, ...]
+    train: tuple[Trial, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        return any(outcome.status == "applied" for outcome in self.outcomes)
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """What one epoch found. `verdict` is None where nothing reached the gate; `stopped` then says why."""
+
+    skill: str
+    before: SkillDoc
+    candidate: Candidate | None = None
+    verdict: Verdict | None = None
+    stopped: str | None = None
+    train_before: tuple[Trial, ...] = ()
+    gate_trials: tuple[Trial, ...] = ()
+    test_trials: tuple[Trial, ...] = ()
+    calls: int = 0
+    """Answered model calls, those for candidates that were not chosen included."""
+    tokens: int = 0
+
+    @property
+    def accepted(self) -> bool:
+        return self.verdict is not None and self.verdict.decision == "accept"
+
+    def evidence(self, slice_: Literal["gate", "test"]) -> PairedEvidence:
+        """The pairs of one held-out slice; empty where it was not measured on both sides."""
+        trials = self.gate_trials if slice_ == "gate" else self.test_trials
+        before = [trial for trial in trials if trial.arm == "before"]
+        after = [trial for trial in trials if trial.arm == "after"]
+        return pair_up(before, after) if after else PairedEvidence()
+
+
+async def optimise(
+    skill: str,
+    doc: SkillDoc,
+    tasks: Sequence[Task],
+    roles: Roles,
+    options: EpochOptions,
+    *,
+    turned_down: Sequence[str] = (),
+    events: EventSink,
+    on_trial: Callable[[Trial], None] = lambda _: None,
+) -> Epoch:
+    """Run one epoch.
+
+    Missing replies become missing pairs. `ModelAuthError` and `BudgetExhausted` pass through: the run must stop.
+    """
+    train, overlap = _training_tasks(tasks)
+    if not train:
+        return Epoch(skill, doc, stopped="there are no training tasks yet, so there was nothing to learn from")
+    held_out = [task for task in tasks if task.slice == "gate" or (task.slice == "test" and options.measure_test)]
+    used = _Used()
+    bench = _Bench(skill, replace(roles, optimizer=_Counting(roles.optimizer, used)), options, events, on_trial, used)
+    candidate: Candidate | None = None
+    baseline: tuple[Trial, ...] = ()
+    after: tuple[Trial, ...] = ()
+
+    async def measure_baseline() -> None:
+        nonlocal baseline
+        baseline = await bench.trials(doc, held_out, "before", options.policy.samples)
+
+    async with one_error(anyio.create_task_group()) as group:
+        group.start_soon(measure_baseline)
+        train_before = await bench.trials(doc, train, "before", options.train_samples, phase="replay")
+        requirements = requirements_of(train, train_before, describe)
+        if any(requirement.failed for requirement in requirements):
+            lesson = _Lesson(doc, train, train_before, requirements, turned_down)
+            candidate = await bench.best_candidate(lesson)
+        if candidate is None or not candidate.changes:
+            group.cancel_scope.cancel()  # a baseline that nothing will be compared with is money for nothing
+        else:
+            after = await bench.trials(candidate.doc, held_out, "after", options.policy.samples, phase="gate")
+
+    epoch = Epoch(
+        skill,
+        doc,
+        candidate,
+        train_before=train_before,
+        gate_trials=_of_slice("gate", tasks, (*baseline, *after)),
+        test_trials=_of_slice("test", tasks, (*baseline, *after)),
+        calls=used.calls,
+        tokens=used.tokens,
+    )
+    if candidate is None or not candidate.changes:
+        return replace(epoch, stopped=_why_nothing(train_before, candidate))
+    verdict = _decide(epoch, tasks, options, overlap=overlap)
+    events(VerdictReached(skill=skill, decision=verdict.decision, explanation=verdict.explanation))
+    return replace(epoch, verdict=verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lesson:
+    """What there is to learn from: training material only."""
+
+    doc: SkillDoc
+    train: Sequence[Task]
+    before: Sequence[Trial]
+    requirements: Sequence[Requirement]
+    turned_down: Sequence[str]
+
+
+@dataclass(slots=True)
+class _Used:
+    """Running totals of one epoch."""
+
+    calls: int = 0
+    tokens: int = 0
+
+    def add(self, calls: int, usage: Usage) -> None:
+        self.calls += calls
+        self.tokens += usage.total
+
+
+@dataclass(frozen=True, slots=True)
+class _Counting:
+    """The optimiser, with its answered calls added to the epoch's totals."""
+
+    model: Model
+    used: _Used
+
+    @property
+    def id(self) -> str:
+        return self.model.id
+
+    async def generate(self, prompt: Prompt, *, schema: type[BaseModel] | None = None) -> Reply:
+        reply = await self.model.generate(prompt, schema=schema)
+        self.used.add(1, reply.usage)
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """The parts of an epoch that call models."""
+
+    skill: str
+    roles: Roles
+    options: EpochOptions
+    events: EventSink
+    on_trial: Callable[[Trial], None]
+    used: _Used
+
+    async def trials(
+        self, doc: SkillDoc, tasks: Sequence[Task], arm: Arm, samples: int, *, phase: Phase | None = None
+    ) -> tuple[Trial, ...]:
+        """Replay tasks under a document. A phase is announced only where a person would want to see it."""
+
+        def seen(trial: Trial) -> None:
+            self.on_trial(trial)
+            if trial.attempt:
+                self.used.add(trial.attempt.calls, trial.attempt.usage)
+            passed = None if trial.mark is None else trial.mark.hard == 1.0
+            self.events(
+                TrialFinished(skill=self.skill, task_id=trial.task_id, arm=arm, sample=trial.sample, passed=passed)
+            )
+
+        if phase:
+            self.events(PhaseStarted(phase=phase, skill=self.skill, total=len(tasks) * samples))
+        found = await run_trials(
+            self.roles.agent, self.roles.judge, doc.text, tasks, arm=arm, samples=samples, on_trial=seen
+        )
+        if phase:
+            self.events(PhaseFinished(phase=phase, skill=self.skill, detail=_passed_in_words(found)))
+        return found
+
+    async def best_candidate(self, lesson: _Lesson) -> Candidate | None:
+        """Several sets of edits are proposed; the one that does best on the *training* tasks is chosen.
+
+        The gate sees only that one, so choosing among several does not weaken its error rate.
+        """
+        found: dict[int, Candidate] = {}
+
+        async def propose(number: int) -> None:
+            candidate = await self._propose(number, lesson)
+            if candidate is not None:
+                found[number] = candidate
+
+        self.events(PhaseStarted(phase="reflect", skill=self.skill, total=self.options.candidates))
+        async with one_error(anyio.create_task_group()) as group:
+            for number in range(self.options.candidates):
+                group.start_soon(propose, number)
+        distinct = {found[number].doc.data: found[number] for number in sorted(found, reverse=True)}
+        changed = [candidate for candidate in distinct.values() if candidate.changes]
+        if len(changed) > 1:
+            changed = await self._try_on_training(changed, lesson.train)
+        self.events(PhaseFinished(phase="reflect", skill=self.skill, detail=_candidates_in_words(changed)))
+        if changed:
+            return max(reversed(changed), key=_training_score)
+        return found[min(found)] if found else None
+
+    async def _propose(self, number: int, lesson: _Lesson) -> Candidate | None:
+        """One set of edits, screened and applied; None where the optimiser gave no usable answer."""
+        try:
+            edits = await reflect(
+                self.roles.optimizer,
+                skill_text=lesson.doc.text,
+                rules=lesson.doc.rules,
+                requirements=lesson.requirements,
+                attempts=failures_of(lesson.train, lesson.before, limit=SHOWN_FAILURES),
+                edit_budget=self.options.edit_budget,
+                turned_down=lesson.turned_down,
+                sample=self.options.first_proposal + number,
+            )
+        except (ModelUnavailable, ModelMalformed) as error:
+            self.events(Warned(message=f"{self.skill}: the optimiser gave no usable edits ({error.message})"))
+            return None
+        kept, refused = screen(edits, leaks=lambda text: _repeats_a_pattern(text, lesson.train))
+        changed, outcomes = lesson.doc.apply(kept, budget=self.options.edit_budget, turned_down=lesson.turned_down)
+        return Candidate(changed, (*outcomes, *refused))
+
+    async def _try_on_training(self, candidates: Sequence[Candidate], train: Sequence[Task]) -> list[Candidate]:
+        tried: dict[int, Candidate] = {}
+
+        async def attempt(number: int, candidate: Candidate) -> None:
+            trials = await self.trials(candidate.doc, train, "after", self.options.train_samples)
+            tried[number] = replace(candidate, train=trials)
+
+        async with one_error(anyio.create_task_group()) as group:
+            for number, candidate in enumerate(candidates):
+                group.start_soon(attempt, number, candidate)
+        return [tried[number] for number in sorted(tried)]
+
+
+def _training_tasks(tasks: Sequence[Task]) -> tuple[list[Task], bool]:
+    """The training tasks, and whether the gate tasks had to serve as such.
+
+    A person's own file may hold a few tasks that all fall into the gate slice. They cannot validate anything, but
+    they can still give an idea; the verdict then says that it is one. Mined families are never used that way: they
+    would be spent for every later night.
+    """
+    train = [task for task in tasks if task.slice == "train"]
+    if train:
+        gate_families = {task.family for task in tasks if task.slice == "gate"}
+        return train, bool(gate_families & {task.family for task in train})
+    borrowed = [task for task in tasks if task.slice == "gate" and task.origin == "file"]
+    return [task.model_copy(update={"slice": "train"}) for task in borrowed], True
+
+
+def _of_slice(slice_: Slice, tasks: Sequence[Task], trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    ids = {task.id for task in tasks if task.slice == slice_}
+    return tuple(trial for trial in trials if trial.task_id in ids)
+
+
+def _decide(epoch: Epoch, tasks: Sequence[Task], options: EpochOptions, *, overlap: bool) -> Verdict:
+    if options.gate_off:
+        return Verdict(
+            decision="inconclusive",
+            reason="gate_off",
+            explanation="The gate was switched off: these edits were not tested at all. Adopting them is a guess.",
+        )
+    gate = [task for task in tasks if task.slice == "gate"]
+    shape_only = bool(gate) and all(task.shape_only and task.model_authored for task in gate)
+    return judge_gate(epoch.evidence("gate"), options.policy, overlap=overlap, shape_only=shape_only)
+
+
+def _training_score(candidate: Candidate) -> tuple[float, float]:
+    return summarise(candidate.train) or (0.0, 0.0)
+
+
+def _why_nothing(train_before: Sequence[Trial], candidate: Candidate | None) -> str:
+    scored = [trial for trial in train_before if trial.mark]
+    if not scored:
+        return "no training attempt could be scored, so there was nothing to learn from"
+    if all(trial.mark and trial.mark.hard == 1.0 for trial in scored):
+        return "every training attempt already passed, so there was nothing to improve"
+    if candidate is None:
+        return "the optimiser gave no usable edits"
+    return "the optimiser proposed no change that could be applied"
+
+
+def _passed_in_words(trials: Sequence[Trial]) -> str:
+    scored = [trial for trial in trials if trial.mark]
+    passed = sum(1 for trial in scored if trial.mark and trial.mark.hard == 1.0)
+    missing = len(trials) - len(scored)
+    return f"{passed} of {len(scored)} passed" + (f", {missing} without a score" if missing else "")
+
+
+def _candidates_in_words(candidates: Sequence[Candidate]) -> str:
+    if not candidates:
+        return "no change proposed"
+    return f"{len(candidates)} different version{'s' if len(candidates) > 1 else ''} of the skill proposed"
+
+
+def _repeats_a_pattern(text: str, tasks: Sequence[Task]) -> bool:
+    return any(
+        leaks(check, text) for task in tasks if isinstance(task.criterion, Rules) for check in task.criterion.checks
+    )
