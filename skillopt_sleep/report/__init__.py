@@ -8,6 +8,6 @@ as missing and never as 0, and figures that rest on a simulated model say so at 
 from skillopt_sleep.report.document import markdown
 from skillopt_sleep.report.page import html
 from skillopt_sleep.report.proposal import proposal_markdown
-from skillopt_sleep.report.terminal import night_lines, night_table
+from skillopt_sleep.report.terminal import night_lines, night_reasons, night_table
 
-__all__ = ["html", "markdown", "night_lines", "night_table", "proposal_markdown"]
+__all__ = ["html", "markdown", "night_lines", "night_reasons", "night_table", "proposal_markdown"]

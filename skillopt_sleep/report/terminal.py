@@ -17,6 +17,7 @@ from skillopt_sleep.report.words import (
     standing,
     summary,
     tagged,
+    tally,
 )
 
 if TYPE_CHECKING:
@@ -83,6 +84,30 @@ def night_lines(report: NightReport) -> list[str]:
     if report.stopped:
         lines.append(f"The night ended early: {sentence(report.stopped)}")
     return lines
+
+
+def night_reasons(report: NightReport) -> list[str]:
+    """What stands below the table: harm, why each verdict is what it is, what was used, what was masked."""
+    lines = [f"Worse: {one_line(skill)}: {what}." for skill, what in night_harms(report)]
+    lines += [f"{one_line(result.skill)}: {_because(result)}" for result in harm_first(report)]
+    lines += [
+        f"{row.role} {row.model}: {count(row.calls, 'call')}, {row.cached:,} from the cache, {row.failed:,} failed, "
+        f"{row.tokens:,} tokens"
+        for row in report.spend
+    ]
+    masked = sum(report.harvest.masked.values())
+    if masked:
+        lines.append(f"{count(masked, 'secret')} masked while reading ({tally(report.harvest.masked)}).")
+    lines += [f"Warning: {sentence(warning)}" for warning in report.warnings]
+    if report.stopped:
+        lines.append(f"The night ended early: {sentence(report.stopped)}")
+    return lines
+
+
+def _because(result: SkillResult) -> str:
+    if result.verdict is not None:
+        return result.verdict.explanation
+    return sentence(f"no verdict, because {result.stopped}" if result.stopped else "it was not reached")
 
 
 def _line(report: NightReport, result: SkillResult) -> str:

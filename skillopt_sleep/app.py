@@ -1,0 +1,416 @@
+"""The use-cases. One request model each: the single place where an option is declared.
+
+Surfaces (the command line, tools) parse a request, call the use-case and render its view; there is no logic elsewhere.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field, field_validator
+
+from skillopt_sleep import wiring
+from skillopt_sleep.domain.base import Frozen
+from skillopt_sleep.domain.errors import UsageError
+from skillopt_sleep.settings import (
+    PROJECT_FILE,
+    BudgetOptions,
+    HarvestOptions,
+    ModelOptions,
+    NightOptions,
+    Resolved,
+    Settings,
+    resolve,
+)
+from skillopt_sleep.store import project_root
+from skillopt_sleep.views import (
+    ChangeView,
+    ConfigView,
+    HarvestView,
+    NightLine,
+    PlanView,
+    ProposalLine,
+    RunView,
+    SettingLine,
+    ShowView,
+    SkillLine,
+    SkillsView,
+    StatusView,
+)
+from skillopt_sleep.wiring import Environment, Places
+
+if TYPE_CHECKING:
+    from skillopt_sleep.domain.events import Event
+    from skillopt_sleep.domain.ports import EventSink
+    from skillopt_sleep.domain.reports import NightReport
+    from skillopt_sleep.domain.tasks import Task
+    from skillopt_sleep.night import Search
+    from skillopt_sleep.staging import Staged
+    from skillopt_sleep.store import NightJournal, ProjectFolder
+
+
+def _ignore(_: Event) -> None:
+    """For callers that do not want to watch."""
+
+
+# --- requests ---------------------------------------------------------------------------------------------------------
+
+
+class TaskOptions(Frozen):
+    """What a night works on."""
+
+    skills: tuple[str, ...] = ()
+    """Only these skills, by name (comma-separated or repeated) [default: every skill the sessions used]."""
+    tasks: str | None = None
+    """A tasks file (YAML or JSON) to use instead of past sessions."""
+
+    @field_validator("skills", mode="before")
+    @classmethod
+    def _split_commas(cls, value: Any) -> Any:
+        parts = [value] if isinstance(value, str) else value
+        if not isinstance(parts, list | tuple):
+            return value
+        return tuple(name.strip() for part in parts for name in str(part).split(",") if name.strip())
+
+
+class RunRequest(HarvestOptions, ModelOptions, BudgetOptions, NightOptions, TaskOptions):
+    """One night."""
+
+    dry_run: bool = False
+    """Only plan: sessions, tasks, calls, tokens. Calls no model."""
+    strict: bool = False
+    """Exit with 5 when a verdict is inconclusive."""
+
+
+class HarvestRequest(HarvestOptions):
+    """Read past sessions and show what could be learned from."""
+
+    output: str | None = None
+    """Write the mined tasks to this YAML file, to be read, corrected and used with `run --tasks`."""
+
+
+class StatusRequest(Frozen):
+    """What is waiting and what was done."""
+
+    limit: int = Field(default=5, ge=1, le=100)
+    """At most this many nights."""
+
+
+class ProposalRequest(Frozen):
+    """One proposal."""
+
+    proposal: str
+    """Id of the proposal, its beginning, or the name of its skill."""
+
+
+class AdoptRequest(ProposalRequest):
+    unverified: bool = False
+    """Adopt although the gate could not confirm an improvement."""
+
+
+# --- resolving --------------------------------------------------------------------------------------------------------
+
+
+def settings_for(request: Frozen, environment: Environment) -> Resolved:
+    """Settings with the flags of a request on top. Only options that were really given count as flags."""
+    given = request.model_dump(include=request.model_fields_set & set(Settings.model_fields))
+    home = wiring.state_home(environment)
+    return resolve(
+        user_file=home.config_path,
+        project=project_root(environment.cwd),
+        environ=environment.environ,
+        flags=given,
+    )
+
+
+def _places(request: Frozen, environment: Environment) -> Places:
+    return wiring.places(environment, settings_for(request, environment).settings)
+
+
+# --- use-cases --------------------------------------------------------------------------------------------------------
+
+
+def plan(request: RunRequest, environment: Environment, events: EventSink = _ignore) -> PlanView:
+    """What a night would do and what it could cost. Calls no model.
+
+    Raises `NothingToDo` when there is nothing to work on, `UsageError` for an unusable setting or a cap under which not
+    even one comparison fits.
+    """
+    from skillopt_sleep import night
+    from skillopt_sleep.planning import plan_view
+
+    resolved = settings_for(request, environment)
+    where = wiring.places(environment, resolved.settings)
+    target, optimizer = wiring.models(resolved.settings)
+    work = night.gather(_search(request, environment, where, resolved, events), events)
+    night.require_work(work)
+    return plan_view(work, resolved.settings, project=str(where.project.root), target=target.id, optimizer=optimizer.id)
+
+
+def run(request: RunRequest, environment: Environment, events: EventSink = _ignore) -> RunView:
+    """One night, from harvest to staged proposals.
+
+    Raises what `plan` raises, before any call; `ConflictError` while another night of this project is running.
+    """
+    import anyio
+
+    from skillopt_sleep import night
+    from skillopt_sleep.planning import require_room
+
+    resolved = settings_for(request, environment)
+    where = wiring.places(environment, resolved.settings)
+    wiring.models(resolved.settings)
+    relay = wiring.Relay(events)
+    with where.project.night_lock(environment.clock()):
+        search = _search(request, environment, where, resolved, relay)
+        work = night.gather(search, relay)
+        night.require_work(work)
+        require_room(work, resolved.settings)
+        journal = where.project.new_night(environment.clock())
+        relay.attach(journal)
+
+        async def story() -> NightReport:
+            crew = wiring.crew(environment, where, resolved.settings, relay)
+            return await night.run_night(work, search.memory, crew, where.project, journal)
+
+        report = anyio.run(story)
+        path = _write_reports(report, where.project, journal)
+    return RunView(
+        summary=night_summary(report),
+        report=report,
+        report_path=str(path),
+        proposals=tuple(result.proposal_id for result in report.skills if result.proposal_id),
+    )
+
+
+def harvest_tasks(request: HarvestRequest, environment: Environment, events: EventSink = _ignore) -> HarvestView:
+    """Read and mine past sessions; optionally write the tasks to a file. Calls no model."""
+    from collections import Counter
+
+    from skillopt_sleep import night
+    from skillopt_sleep.mine.tasks_file import dump_tasks
+    from skillopt_sleep.store import write_atomic
+
+    resolved = settings_for(request, environment)
+    where = wiring.places(environment, resolved.settings)
+    work = night.gather(wiring.search(environment, where, resolved.settings, events), events)
+    if request.output:
+        file = Path(request.output)
+        if file.exists():
+            raise UsageError(f"{file} exists already.", hint="Choose another name; a reviewed file is not overwritten.")
+        write_atomic(file, dump_tasks(work.tasks).encode("utf-8"))
+    counts = work.harvest
+    return HarvestView(
+        summary=(
+            f"{counts.sessions} sessions from {counts.files} files in {where.claude / 'projects'}; "
+            f"{work.mined.tasks} tasks with a way to judge them."
+        ),
+        project=str(where.project.root),
+        harvest=counts,
+        mined=work.mined,
+        by_skill=dict(Counter(task.skill or "(no skill)" for task in work.tasks)),
+        tasks_file=request.output,
+    )
+
+
+def status(request: StatusRequest, environment: Environment) -> StatusView:
+    """What waits for review and what the last nights did. Reads only; works without any model or SDK installed."""
+    from skillopt_sleep.staging import count_unreadable, list_proposals
+
+    where = _places(request, environment)
+    nights, unreadable = where.project.nights(limit=request.limit)
+    waiting = [_line(staged) for staged in list_proposals(where.project) if staged.status == "staged"]
+    holder = where.project.night_holder()
+    running = f"A night is running ({holder}). " if holder else ""
+    if waiting:
+        summary = f"{len(waiting)} proposal{'s are' if len(waiting) != 1 else ' is'} waiting for review."
+    else:
+        summary = "Nothing is waiting for review. `skillopt-sleep run --dry-run` plans a night."
+    return StatusView(
+        summary=running + summary,
+        home=str(where.state.path),
+        project=str(where.project.root),
+        running=holder,
+        waiting=tuple(waiting),
+        nights=tuple(
+            NightLine(
+                id=report.id,
+                status=report.status,
+                finished_at=report.finished_at,
+                skills=len(report.skills),
+                proposals=sum(1 for result in report.skills if result.proposal_id),
+                simulated=report.simulated,
+            )
+            for report in nights
+        ),
+        unreadable_nights=unreadable,
+        unreadable_proposals=count_unreadable(where.project),
+    )
+
+
+def show(request: ProposalRequest, environment: Environment) -> ShowView:
+    """One proposal with everything a person needs to decide."""
+    _, staged = _find(request, environment)
+    return ShowView(
+        summary=f"{staged.proposal.skill}: {staged.proposal.verdict.explanation}",
+        proposal=staged.proposal,
+        status=staged.status,
+        diff=staged.diff,
+        folder=str(staged.folder),
+    )
+
+
+def adopt(request: AdoptRequest, environment: Environment) -> ChangeView:
+    """Put a proposal into its live file: a compare-and-swap on the file's hash.
+
+    Raises `ConflictError` when the live file is not what the proposal was made from, when the target lies outside the
+    skills folders, or when the gate did not accept it and `unverified` was not said.
+    """
+    from skillopt_sleep import staging
+
+    where, staged = _find(request, environment)
+    done = staging.adopt(
+        where.project,
+        staged,
+        roots=wiring.allowed_roots(where),
+        unverified=request.unverified,
+        clock=environment.clock,
+    )
+    return ChangeView(
+        summary=f"Adopted into {done.target}. `skillopt-sleep undo {staged.proposal.id}` takes it back.",
+        proposal_id=staged.proposal.id,
+        action="adopted",
+        target=str(done.target),
+        sha256=done.sha256,
+    )
+
+
+def undo(request: ProposalRequest, environment: Environment) -> ChangeView:
+    """Take an adoption back, byte for byte, and remember that its rules were not wanted."""
+    from skillopt_sleep import staging
+
+    where, staged = _find(request, environment)
+    done = staging.undo(
+        where.project,
+        staged,
+        roots=wiring.allowed_roots(where),
+        memory=where.state.memory(where.project.root),
+        clock=environment.clock,
+    )
+    return ChangeView(
+        summary=f"Undone: {done.target} is as it was before. Its rules will not be proposed again.",
+        proposal_id=staged.proposal.id,
+        action="undone",
+        target=str(done.target),
+        sha256=done.sha256,
+        remembered=done.remembered,
+    )
+
+
+def dismiss(request: ProposalRequest, environment: Environment) -> ChangeView:
+    """Turn a proposal down for good."""
+    from skillopt_sleep import staging
+
+    where, staged = _find(request, environment)
+    done = staging.dismiss(
+        where.project, staged, memory=where.state.memory(where.project.root), clock=environment.clock
+    )
+    return ChangeView(
+        summary="Dismissed. Its rules will not be proposed again.",
+        proposal_id=staged.proposal.id,
+        action="dismissed",
+        target=staged.proposal.target,
+        sha256=None,
+        remembered=done.remembered,
+    )
+
+
+def list_skills(environment: Environment) -> SkillsView:
+    """Skills that an agent can load here."""
+    where = _places(Frozen(), environment)
+    found = wiring.shelf(where).skills()
+    return SkillsView(
+        summary=f"{len(found)} skills, {sum(1 for skill in found if skill.writable)} of which may be changed.",
+        skills=tuple(
+            SkillLine(name=skill.name, scope=skill.scope, path=str(skill.path), writable=skill.writable)
+            for skill in found
+        ),
+    )
+
+
+def show_config(environment: Environment) -> ConfigView:
+    """All settings in force, with where each value comes from."""
+    resolved = settings_for(Frozen(), environment)
+    return ConfigView(
+        summary="Settings in force here. Later layers win: default, user file, project file, environment, flag.",
+        user_file=str(wiring.state_home(environment).config_path),
+        project_file=str(project_root(environment.cwd) / PROJECT_FILE),
+        settings=tuple(
+            SettingLine(name=name, value=str(value), origin=resolved.origins[name])
+            for name, value in sorted(resolved.settings.model_dump().items())
+        ),
+    )
+
+
+# --- shared -----------------------------------------------------------------------------------------------------------
+
+
+def night_summary(report: NightReport) -> str:
+    """The night in a sentence or two."""
+    counts = {word: report.decisions.count(word) for word in ("accept", "reject", "inconclusive")}
+    parts = [
+        f"{counts['accept']} improved" if counts["accept"] else "",
+        f"{counts['reject']} refused" if counts["reject"] else "",
+        f"{counts['inconclusive']} not settled" if counts["inconclusive"] else "",
+    ]
+    found = ", ".join(part for part in parts if part) or "no skill reached the gate"
+    text = f"{len(report.skills)} skill{'' if len(report.skills) == 1 else 's'}: {found}."
+    if report.stopped:
+        text = f"The night ended early: {report.stopped} {text}"
+    return text + (" All figures rest on a simulated model." if report.simulated else "")
+
+
+def _write_reports(report: NightReport, project: ProjectFolder, journal: NightJournal) -> Path:
+    from skillopt_sleep import report as rendering
+    from skillopt_sleep.staging import list_proposals
+
+    mine = [staged for staged in list_proposals(project) if staged.proposal.night_id == report.id]
+    journal.write("report.md", rendering.markdown(report))
+    return journal.write("report.html", rendering.html(report, [staged.proposal for staged in mine]))
+
+
+def _search(
+    request: RunRequest, environment: Environment, where: Places, resolved: Resolved, events: EventSink
+) -> Search:
+    return wiring.search(
+        environment, where, resolved.settings, events, only=request.skills, given=_given_tasks(request, resolved)
+    )
+
+
+def _given_tasks(request: RunRequest, resolved: Resolved) -> tuple[Task, ...] | None:
+    if request.tasks is None:
+        return None
+    from skillopt_sleep.mine.tasks_file import load_tasks_file
+
+    return load_tasks_file(Path(request.tasks), resolved.settings.split_policy())
+
+
+def _find(request: ProposalRequest, environment: Environment) -> tuple[Places, Staged]:
+    from skillopt_sleep import staging
+
+    where = _places(request, environment)
+    return where, staging.find(where.project, request.proposal)
+
+
+def _line(staged: Staged) -> ProposalLine:
+    proposal = staged.proposal
+    return ProposalLine(
+        id=proposal.id,
+        skill=proposal.skill,
+        status=staged.status,
+        decision=proposal.verdict.decision,
+        target=proposal.target,
+        created_at=proposal.created_at,
+        explanation=proposal.verdict.explanation,
+    )
