@@ -1,0 +1,152 @@
+"""The commands. Each is a few lines: build the request, call the use-case, print its view."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+from skillopt_sleep.app import AdoptRequest, HarvestRequest, ProposalRequest, RunRequest, StatusRequest
+from skillopt_sleep.commandline import Flags, Json, new_app
+
+if TYPE_CHECKING:
+    from skillopt_sleep.wiring import Environment
+
+Proposal = Annotated[str, Parameter(help="Id of the proposal, its beginning, or the name of its skill.")]
+
+HELP = """Improve an agent's skills overnight, from its own past sessions. Nothing live changes until you adopt it.
+
+Start with `skillopt-sleep demo`, then `skillopt-sleep run --dry-run`.
+"""
+
+
+def build() -> App:
+    """The application with all its commands."""
+    app = new_app("skillopt-sleep", HELP)
+    app.command(run)
+    app.command(dry_run, name="dry-run")
+    app.command(status)
+    app.command(show)
+    app.command(adopt)
+    app.command(undo)
+    app.command(dismiss)
+    app.command(harvest)
+    app.command(skills)
+    app.command(demo)
+    config = App(name="config", help="Settings and where each value comes from.")
+    config.command(config_show, name="show")
+    app.command(config)
+    return app
+
+
+def run(*, request: Annotated[RunRequest | None, Flags] = None, json: Json = False) -> int:
+    """Work through one night: harvest, mine, replay, reflect, gate, stage."""
+    from skillopt_sleep import app
+    from skillopt_sleep.cli import output
+
+    request = request or RunRequest()
+    if request.dry_run:
+        return output.plan(app.plan(request, _environment()), as_json=json)
+    with output.progress(quiet=json) as events:
+        view = app.run(request, _environment(), events)
+    return output.night(view, as_json=json, strict=request.strict)
+
+
+def dry_run(*, request: Annotated[RunRequest | None, Flags] = None, json: Json = False) -> int:
+    """Plan a night without calling any model (same as `run --dry-run`)."""
+    from skillopt_sleep import app
+    from skillopt_sleep.cli import output
+
+    return output.plan(app.plan(request or RunRequest(), _environment()), as_json=json)
+
+
+def status(*, request: Annotated[StatusRequest | None, Flags] = None, json: Json = False) -> int:
+    """What is waiting for review, and the last nights."""
+    from skillopt_sleep import app
+    from skillopt_sleep.cli import output
+
+    return output.status(app.status(request or StatusRequest(), _environment()), as_json=json)
+
+
+def show(proposal: Proposal, /, *, json: Json = False) -> int:
+    """Show one proposal: verdict, exact edits with reasons, evidence per task, diff."""
+    from skillopt_sleep import app
+    from skillopt_sleep.cli import output
+
+    return output.show(app.show(ProposalRequest(proposal=proposal), _environment()), as_json=json)
+
+
+def adopt(
+    proposal: Proposal,
+    /,
+    *,
+    unverified: Annotated[bool, Parameter(help="Adopt although the gate could not confirm an improvement.")] = False,
+    json: Json = False,
+) -> int:
+    """Put a proposal into the live skill file. The old bytes are kept; `undo` brings them back."""
+    from skillopt_sleep import app
+    from skillopt_sleep.cli import output
+
+    request = AdoptRequest(proposal=proposal, unverified=unverified)
+    return output.change(app.adopt(request, _environment()), as_json=json)
+
+
+def undo(proposal: Proposal, /, *, json: Json = False) -> int:
+    """Take an adoption back, byte for byte. Its rules will not be proposed again."""
+    from skillopt_sleep import app
+    from skillopt_sleep.cli import output
+
+    return output.change(app.undo(ProposalRequest(proposal=proposal), _environment()), as_json=json)
+
+
+def dismiss(proposal: Proposal, /, *, json: Json = False) -> int:
+    """Turn a proposal down. Its rules will not be proposed again."""
+    from skillopt_sleep import app
+    from skillopt_sleep.cli import output
+
+    return output.change(app.dismiss(ProposalRequest(proposal=proposal), _environment()), as_json=json)
+
+
+def harvest(*, request: Annotated[HarvestRequest | None, Flags] = None, json: Json = False) -> int:
+    """Read past sessions and count what could be learned from. Calls no model."""
+    from skillopt_sleep import app
+    from skillopt_sleep.cli import output
+
+    return output.harvest(app.harvest_tasks(request or HarvestRequest(), _environment()), as_json=json)
+
+
+def skills(*, json: Json = False) -> int:
+    """List the skills that an agent can load here, and which of them may be changed."""
+    from skillopt_sleep import app
+    from skillopt_sleep.cli import output
+
+    return output.skills(app.list_skills(_environment()), as_json=json)
+
+
+def demo(
+    *,
+    seed: Annotated[int, Parameter(help="Seed of the simulated model.")] = 0,
+    keep: Annotated[Path | None, Parameter(help="Folder to keep everything in [default: a new temporary one].")] = None,
+    json: Json = False,
+) -> int:
+    """See a whole night on bundled sessions and skills, with a simulated model. Touches nothing of yours."""
+    from skillopt_sleep.cli.demo import run_demo
+
+    return run_demo(seed=seed, folder=keep, as_json=json)
+
+
+def config_show(
+    *, origin: Annotated[bool, Parameter(help="Also show where each value comes from.")] = False, json: Json = False
+) -> int:
+    """Show all settings as they are in force here."""
+    from skillopt_sleep import app
+    from skillopt_sleep.cli import output
+
+    return output.config(app.show_config(_environment()), origin=origin, as_json=json)
+
+
+def _environment() -> Environment:
+    from skillopt_sleep.wiring import Environment
+
+    return Environment.current()

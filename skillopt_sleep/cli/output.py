@@ -1,0 +1,227 @@
+"""Views on the screen: plain words first, detail after; `--json` prints the view itself. Colours only on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from rich.console import Console
+from rich.table import Table
+
+from skillopt_sleep.views import (
+    ChangeView,
+    ConfigView,
+    HarvestView,
+    PlanView,
+    RunView,
+    ShowView,
+    SkillsView,
+    StatusView,
+    View,
+)
+
+if TYPE_CHECKING:
+    from skillopt_sleep.domain.events import Event
+    from skillopt_sleep.domain.ports import EventSink
+    from skillopt_sleep.domain.reports import HarvestCounts, MineCounts
+
+K = TypeVar("K", bound=str)
+INCONCLUSIVE_EXIT = 5
+PLAIN_WIDTH = 110
+"""Columns of a table that does not go to a terminal."""
+
+
+def console() -> Console:
+    """Standard output. Rich drops colours where it is not a terminal or NO_COLOR is set."""
+    if sys.stdout.isatty():
+        return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    # whoever pipes us wants whole lines: only tables have a width there
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, width=PLAIN_WIDTH, soft_wrap=True)
+
+
+def as_json_text(view: View) -> None:
+    sys.stdout.write(view.model_dump_json(indent=2) + "\n")
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[EventSink]:
+    """Progress on standard error; nothing at all when the caller wants JSON only."""
+    if quiet:
+        yield _nothing
+        return
+    from skillopt_sleep.cli.progress import Progress
+
+    with Progress() as shown:
+        yield shown
+
+
+def _nothing(_: Event) -> None:
+    """Quiet."""
+
+
+def plan(view: PlanView, *, as_json: bool) -> int:
+    if as_json:
+        as_json_text(view)
+        return 0
+    out = console()
+    out.print(view.summary)
+    out.print(f"No model was called. Project: {view.project}")
+    out.print(f"Target: {view.models['target']}, optimiser: {view.models['optimizer']}")
+    _counts(out, view.harvest, view.mined)
+    table = _table("skill", "families (train/gate/test)", "calls", "at most", "")
+    for skill in view.skills:
+        families = "/".join(str(skill.families.get(slice_, 0)) for slice_ in ("train", "gate", "test"))
+        table.add_row(skill.skill, families, str(skill.expected_calls), str(skill.most_calls), skill.note)
+    out.print(table)
+    out.print(
+        f"Tokens: about {view.expected_tokens:,}, at most {view.most_tokens:,}. "
+        f"Caps: {view.caps['calls']:,} calls, {view.caps['tokens']:,} tokens; never passed."
+    )
+    _reasons(out, "Tasks left out", view.left_out)
+    for warning in view.warnings:
+        out.print(f"warning: {warning}")
+    return 0
+
+
+def night(view: RunView, *, as_json: bool, strict: bool, review: bool = True) -> int:
+    """Exit code: 1 for a night that was stopped, 5 for an inconclusive verdict with `strict`, else 0."""
+    from skillopt_sleep.report import night_reasons, night_table
+
+    if as_json:
+        as_json_text(view)
+    else:
+        out = console()
+        out.print(night_table(view.report))
+        for line in night_reasons(view.report):
+            out.print(line)
+        out.print(f"Report: {view.report_path}", soft_wrap=True)
+        for proposal in view.proposals if review else ():
+            out.print(f"Review it: skillopt-sleep show {proposal}")
+    if view.report.status != "finished":
+        return 1
+    return INCONCLUSIVE_EXIT if strict and "inconclusive" in view.report.decisions else 0
+
+
+def status(view: StatusView, *, as_json: bool) -> int:
+    if as_json:
+        as_json_text(view)
+        return 0
+    out = console()
+    out.print(view.summary)
+    if view.waiting:
+        table = _table("proposal", "skill", "verdict", "why")
+        for line in view.waiting:
+            table.add_row(line.id, line.skill, line.decision, line.explanation)
+        out.print(table)
+        out.print("Look at one with `skillopt-sleep show ID`.")
+    if view.nights:
+        table = _table("night", "state", "skills", "proposals", "")
+        for item in view.nights:
+            note = "simulated" if item.simulated else ""
+            table.add_row(item.id, item.status, str(item.skills), str(item.proposals), note)
+        out.print(table)
+    if view.unreadable_nights:
+        out.print(f"Nights without a readable report (interrupted, or damaged): {view.unreadable_nights}.")
+    if view.unreadable_proposals:
+        out.print(f"Proposals that are incomplete or damaged, and cannot be adopted: {view.unreadable_proposals}.")
+    out.print(f"State: {view.home}")
+    return 0
+
+
+def show(view: ShowView, *, as_json: bool) -> int:
+    from skillopt_sleep.report import proposal_markdown
+
+    if as_json:
+        as_json_text(view)
+    else:
+        from rich.markdown import Markdown
+
+        text = proposal_markdown(view.proposal, view.diff)
+        out = console()
+        out.print(Markdown(text) if out.is_terminal else text)
+        out.print(f"State: {view.status}. Files: {view.folder}")
+    return 0
+
+
+def change(view: ChangeView, *, as_json: bool) -> int:
+    if as_json:
+        as_json_text(view)
+        return 0
+    out = console()
+    out.print(view.summary)
+    for rule in view.remembered:
+        out.print(f"  will not come back: {rule.splitlines()[0]}")
+    return 0
+
+
+def harvest(view: HarvestView, *, as_json: bool) -> int:
+    if as_json:
+        as_json_text(view)
+        return 0
+    out = console()
+    out.print(view.summary)
+    _counts(out, view.harvest, view.mined)
+    if view.by_skill:
+        table = _table("skill", "tasks")
+        for name, count in sorted(view.by_skill.items()):
+            table.add_row(name, str(count))
+        out.print(table)
+    if view.tasks_file:
+        out.print(f"Tasks written to {view.tasks_file}; read them, correct them, then `run --tasks` them.")
+    for warning in view.warnings:
+        out.print(f"warning: {warning}")
+    return 0
+
+
+def skills(view: SkillsView, *, as_json: bool) -> int:
+    if as_json:
+        as_json_text(view)
+        return 0
+    out = console()
+    out.print(view.summary)
+    table = _table("skill", "scope", "may be changed", "file")
+    for skill in view.skills:
+        table.add_row(skill.name, skill.scope, "yes" if skill.writable else "no", skill.path)
+    out.print(table)
+    return 0
+
+
+def config(view: ConfigView, *, origin: bool, as_json: bool) -> int:
+    if as_json:
+        as_json_text(view)
+        return 0
+    out = console()
+    out.print(view.summary)
+    table = _table("setting", "value", *(["from"] if origin else []))
+    for line in view.settings:
+        table.add_row(line.name, line.value, *([line.origin] if origin else []))
+    out.print(table)
+    out.print(f"Your file: {view.user_file}")
+    out.print(f"The project's file: {view.project_file}")
+    return 0
+
+
+def _table(*columns: str) -> Table:
+    from rich.box import SIMPLE
+
+    table = Table(box=SIMPLE, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def _counts(out: Console, harvested: HarvestCounts, mined: MineCounts) -> None:
+    _reasons(out, "Sessions skipped", harvested.skipped)
+    _reasons(out, "Lines skipped", harvested.skipped_lines)
+    _reasons(out, "Secrets masked", harvested.masked)
+    _reasons(out, "Requests that became no task", mined.dropped)
+
+
+def _reasons(out: Console, title: str, counts: Mapping[K, int]) -> None:
+    if counts:
+        listed: Iterable[str] = (
+            f"{count} {str(name).replace('_', ' ')}" for name, count in sorted(counts.items(), key=str)
+        )
+        out.print(f"{title}: {', '.join(listed)}.")
