@@ -1,1 +1,1 @@
-"""Experiments on published data sets, and the names that research code imports."""
+"""Experiments and the demo: use-cases built from the same parts as the product."""
