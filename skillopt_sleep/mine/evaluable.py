@@ -16,7 +16,7 @@ _FILE_ENDING: Final = (
     r"(?:py|pyi|js|jsx|ts|tsx|mjs|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp|cs|swift|scala|sh|sql|html|css|scss|vue|svelte"
     r"|ya?ml|toml|json|lock|cfg|ini|md|rst|txt|ipynb|tf|gradle|xml|csv|log)"
 )
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE)
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 
 _REASONS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
@@ -80,18 +80,12 @@ _MATERIAL: Final = _REASONS[2:]
 """What even a request that only writes needs to have at hand."""
 
 
-LOOKED_AT: Final = 10_000
-"""Characters of a prompt that are read: what follows is pasted material."""
-
-
 def why_not_evaluable(prompt: str) -> str | None:
     """Why an offline replay cannot judge this request, in words; None if it can.
 
     A request that only writes *about* such things ("explain what pytest fixtures are") can be judged.
     """
-    text = prompt[:LOOKED_AT]
-    if "localhost" not in text and "127.0.0.1" not in text:
-        text = _URL.sub(" ", text)
+    text = _URL.sub(" ", prompt) if "localhost" not in prompt and "127.0.0.1" not in prompt else prompt
     head = read_wording(text).head
     reasons = _MATERIAL if head and head[0] in _WRITES_ABOUT else _REASONS
     return next((reason for reason, pattern in reasons if pattern.search(text)), None)

@@ -11,10 +11,9 @@ near-copies must not land in different slices.
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from rapidfuzz.distance import Indel
@@ -101,54 +100,41 @@ def _pins(word: str) -> bool:
     return word in PINNING or any(sign.isdigit() for sign in word) or (len(word) == 1 and not has_cjk(word))
 
 
-def _same_intent(wording: Wording, known: frozenset[str]) -> bool:
-    """Whether the head of a wording states the intent of a known group, whose label has these words."""
-    head = frozenset(wording.head)
-    only_head, only_known = _without_spelling_variants(head - known, known - head)
-    if only_known:
-        return False
-    if not only_head:
+def _same_intent(head: Wording, known: frozenset[str]) -> bool:
+    """Whether a head states the intent of a known group, whose label has these words."""
+    words = frozenset(head.head)
+    only_new, only_known = _without_spelling_variants(words - known, known - words)
+    if not only_new and not only_known:
         return True
-    # A label of two words ("write message") would swallow every kind of message.
-    return len(known) >= 3 and (not wording.bounded or len(only_head) == 1)
+    if len(known) < 3 or only_known:  # two words ("write message") would swallow every kind of message
+        return False
+    return not head.bounded or len(only_new) == 1
 
 
-def _beginnings(words: Iterable[str]) -> frozenset[str]:
-    """What an index can look words up by: words that count as one share their beginning."""
-    return frozenset(word[:_BEGINNING] for word in words)
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """Content words, ready to be compared: their beginnings rule most comparisons out at once."""
-
-    words: frozenset[str]
-    beginnings: frozenset[str]
-
-    @classmethod
-    def of(cls, words: Iterable[str]) -> _Words:
-        distinct = frozenset(words)
-        return cls(distinct, _beginnings(distinct))
-
-
+@dataclass
 class _Book:
     """The families in order, with an index over word beginnings so that placing does not compare with all of them."""
 
-    def __init__(self, known: Sequence[KnownFamily]) -> None:
-        self.families: list[KnownFamily] = []
-        self._leaders: list[_Words] = []
-        self._exact: dict[frozenset[str], KnownFamily] = {}
-        self._index: defaultdict[str, list[int]] = defaultdict(list)
-        self._groups: dict[str, _Words] = {}
-        for family in known:
+    known: Sequence[KnownFamily]
+    families: list[KnownFamily] = field(init=False)
+    _words: list[frozenset[str]] = field(init=False, default_factory=list)
+    _exact: dict[frozenset[str], int] = field(init=False, default_factory=dict)
+    _index: defaultdict[str, list[int]] = field(init=False, default_factory=lambda: defaultdict(list))
+    _groups: dict[str, frozenset[str]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.families = []
+        for family in self.known:
             self._enter(family)
 
     def place(self, wording: Wording) -> KnownFamily:
         """The family of a wording; a new one where no leader asks for the same thing."""
         words = frozenset(wording.words)
-        found = self._exact.get(words) or self._first_alike(words)
-        if found:
-            return found
+        position = self._exact.get(words)
+        if position is None:
+            position = next((p for p in self._candidates(words) if same_request(words, self._words[p])), None)
+        if position is not None:
+            return self.families[position]
         group = self._group(wording)
         leader = " ".join(wording.words)
         family = KnownFamily(id=family_id(group, leader), leader=leader, group=group)
@@ -156,37 +142,24 @@ class _Book:
         return family
 
     def _enter(self, family: KnownFamily) -> None:
-        leader = _Words.of(family.leader.split())
-        for beginning in leader.beginnings:
-            self._index[beginning].append(len(self._leaders))
+        words = frozenset(family.leader.split())
+        position = len(self.families)
         self.families.append(family)
-        self._leaders.append(leader)
-        self._exact.setdefault(leader.words, family)
-        if family.group not in self._groups:
-            self._groups[family.group] = _Words.of(read_wording(family.group).words)
+        self._words.append(words)
+        self._exact.setdefault(words, position)
+        self._groups.setdefault(family.group, frozenset(read_wording(family.group).words))
+        for beginning in {word[:_BEGINNING] for word in words}:
+            self._index[beginning].append(position)
 
-    def _first_alike(self, words: frozenset[str]) -> KnownFamily | None:
-        """The first family in book order that is the same request.
-
-        It misses at most a share `_EXTRA` of the words, so it must have one of the few that are rarest in the book.
-        """
-        beginnings = _beginnings(words)
-        rarest = sorted(beginnings, key=lambda beginning: (len(self._index.get(beginning, ())), beginning))
-        missing = math.floor(_EXTRA * len(words))
-        candidates = {place for beginning in rarest[: missing + 1] for place in self._index.get(beginning, ())}
-        for place in sorted(candidates):
-            leader = self._leaders[place]
-            if len(beginnings - leader.beginnings) <= missing and same_request(words, leader.words):
-                return self.families[place]
-        return None
+    def _candidates(self, words: frozenset[str]) -> list[int]:
+        """Positions, in book order, of families that share enough word beginnings to be the same request."""
+        beginnings = {word[:_BEGINNING] for word in words}
+        shared = Counter(position for beginning in beginnings for position in self._index.get(beginning, ()))
+        enough = len(beginnings) - _EXTRA * len(words)
+        return sorted(position for position, count in shared.items() if count >= enough)
 
     def _group(self, wording: Wording) -> str:
-        """The name of the first known group with this intent, else a new name."""
         name = label(wording.head) or label(wording.words[:_BEGINNING])
         if name in self._groups:
             return name
-        beginnings = _beginnings(wording.head)
-        for group, known in self._groups.items():  # all words of its label must stand in the head
-            if known.beginnings <= beginnings and _same_intent(wording, known.words):
-                return group
-        return name
+        return next((group for group, known in self._groups.items() if _same_intent(wording, known)), name)

@@ -51,10 +51,7 @@ _START: Final = (
     r"|por)\b[^,;]{0,20}"
     r"|\b(?:начин\w+|начн\w+)\b[^,;]{0,30}\b(?:с|со)\b[^,;]{0,20}|开头(?:要|必须|应该)?(?:是|写|用)?)\s*$"
 )
-_START_AFTER: Final = (
-    r"\s*(?:must|should|has to|needs to) (?:come|be|go|stand) first\b"
-    r"|\s*(?:作为|来|为)?(?:开头|开始|起头)|\s*(?:から|で)(?:始|はじ|書き出)"
-)
+_START_AFTER: Final = r"\s*(?:作为|来|为)?(?:开头|开始|起头)|\s*(?:から|で)(?:始|はじ|書き出)"
 _END: Final = (
     r"(?:\b(?:end|finish|close|conclude|sign off)(?:s|ing|es)?\b[^,;]{0,40}?\b(?:with|by|in)\b[^,;]{0,40}"
     r"|\blast (?:line|words?|sentence)\b[^,;]{0,20}"
@@ -74,7 +71,6 @@ _CONTAIN: Final = (
     r"|ajout|écri|emplo|dire\b|dis\b|cont[eé]|adicion|acrescent|escrev|упом|включ|содерж|добав|напиш|пиш|укаж|использ)"
     r"|提到|包含|包括|加上|加入|添加|写|注明|使用|含有|出现|用|说"
 )
-_VERB: Final = rf"{_CONTAIN}|\b(?:start|begin|open|lead|end|finish|close|conclude|invoke|remov|delet|drop|avoid)"
 _CONTAIN_AFTER: Final = (
     r"\s*(?:を|と|は|が|という\S{0,4}を?)?(?:必ず)?(?:含め|書|入れ|追加|加え|使|言|記載|明記|触れ)"
     r"|[^,;.]{0,25}?\b(?:is|are|was|were) (?:still |again )?(?:missing|absent|not there)\b|[^,;.]{0,25}?\b(?:must"
@@ -90,8 +86,7 @@ _ENSURE: Final = (
     r"(?:didn't|did not|doesn't|does not|don't see|do not see|don't have|haven't|have not|hasn't|has not|had no"
     r"|has no|have no|see no|lacks?"
     r"|isn't|is no|wasn't|was no|are no|still has no)\b"
-    r"|\byou (?:always|keep) (?:forget|omit|miss|skip|leav)\w*(?: out)?\b|\byou (?:don't|do not|never)\b"
-    r"|\b(?:there's|there is|there are|there was) (?:still )?(?:no|not)\b"
+    r"|\byou (?:don't|do not|never)\b|\b(?:there's|there is|there are|there was) (?:still )?(?:no|not)\b"
     r"|\b(?:why )?(?:didn't|don't|doesn't) (?:you|it)\b"
     r"|\b(?:forgot|forgotten|missing|missed|lacks|lacking|left out|omitted|skipped|not only)\b(?: to\b)?"
     r"|\bvergiss nicht\b|\bvergessen\b|\bfehlt\b|\bno olvides\b|\b(?:te )?olvidaste\b|\bfalta\b"
@@ -110,7 +105,7 @@ _BAN: Final = (
 )
 _BAN_AFTER: Final = r"\s*(?:を|は|と|という\S{0,4}を?)?\s*(?:\S{0,5}(?:ない(?!と|といけ)|ぬ|禁止))"
 _BAN_CLOSE: Final = (
-    r"(?:\b(?:instead of|rather than|without|avoid|replace|not|no|nor|ohne|statt|anstatt|en (?:lugar|vez) de|au lieu de"
+    r"(?:\b(?:instead of|rather than|without|avoid|not|no|nor|ohne|statt|anstatt|en (?:lugar|vez) de|au lieu de"
     r"|em vez de|вместо|а не)|而不是|不是)"
     r"\s*(?:(?:the|any|a|an|word|words|phrase|term|terms|saying|using|writing|as|like|das|wort|le|mot|la|palabra"
     r"|слово)\s+)*$"
@@ -213,13 +208,12 @@ def _mentions(sentence: str) -> Iterator[_Mention]:
 
 def _kind(mention: _Mention) -> Kind | None:
     """What is asked of a name. The order matters: "start with a section headed ..." is about the section."""
-    stated_before = _ensured(mention.before)
     for kind, before, after in _KINDS:
-        if before.search(stated_before) or (after and after.match(mention.after)):
+        if before.search(mention.before) or (after and after.match(mention.after)):
             return kind
     if _USES.search(mention.before) and re.match(r"\s*-?\s*tool\b", mention.after):
         return "tool"
-    stated = re.search(_CONTAIN, stated_before) or re.match(f"{_CONTAIN_AFTER}|{_BAN_AFTER}", mention.after)
+    stated = re.search(_CONTAIN, _ensured(mention.before)) or re.match(f"{_CONTAIN_AFTER}|{_BAN_AFTER}", mention.after)
     return "contains" if stated and not re.search(_TOO_LATE, mention.before) else None
 
 
@@ -229,21 +223,12 @@ def _is_banned(mention: _Mention, *, inherited: bool) -> bool:
     before = _ensured(mention.before)
     if "\0" in before:
         return False
-    earlier, last = _governing(before)
+    *earlier, last = [part.strip() for part in _PART.split(before)]
     if re.search(_BAN, last) or re.match(_BAN_AFTER, mention.after):
         return True
     if re.search(r"\bno$", last) or re.search(rf"\bno (?:\w+ )?(?:{_SECTION_NOUN}|mention|word|words|phrase)\b", last):
         return True
     return any(re.fullmatch(_BARE_BAN, part) for part in earlier)
-
-
-def _governing(before: str) -> tuple[list[str], str]:
-    """The words from the last verb's part on ("never say (in any form)"), and the parts before those."""
-    parts = [part.strip() for part in _PART.split(before)]
-    start = len(parts) - 1
-    while start > 0 and not re.search(_VERB, parts[start]):
-        start -= 1
-    return parts[:start], " ".join(parts[start:]).strip()
 
 
 def _ensured(before: str) -> str:

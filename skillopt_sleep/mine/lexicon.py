@@ -4,7 +4,6 @@ Lists are in the case-folded form that `wording.fold` produces. They cover Engli
 Portuguese, Russian, Chinese and Japanese in outline: a missing word costs a missed correction, never a wrong one.
 """
 
-# ruff: noqa: SIM905 (a list of words reads best as words)
 from __future__ import annotations
 
 from typing import Final

@@ -33,7 +33,7 @@ _BEFORE: Final[tuple[tuple[Bound, str], ...]] = (
         r"at (?:the )?most|(?:no|not|never) (?:be |go )?(?:any )?(?:more|longer|over|above|beyond|greater)(?: than)?"
         r"|(?:don't|do not|never|not|must not|mustn't|shouldn't|should not) (?:to )?(?:exceed|go over|go above"
         r"|go beyond|use more than|write more than|be (?:longer|more) than)"
-        r"|limit:|(?:a )?max(?:imum)?\.?(?: length)?(?: of| is|:)?|up to|within|(?:limit|limited|keep|cut|trim|shorten"
+        r"|(?:a )?max(?:imum)?\.?(?: length)?(?: of| is|:)?|up to|within|(?:limit|limited|keep|cut|trim|shorten"
         r"|reduce|stick|cap|restrict|condense)\b[^,;]{0,30}?\b(?:to|at)"
         r"|in(?: only| just)?|höchstens|maximal|nicht (?:mehr|länger) als|como máximo|máximo(?: de)?|no más de"
         r"|au (?:plus|maximum)|maximum(?: de)?|pas plus de"
@@ -60,7 +60,6 @@ _COMPLAINT = re.compile(
     r"\b(?:that|it|this|which|yours?|reply|answer) ?(?:was|is|were|has|had|'s|came)\b|\byou (?:wrote|gave|used"
     r"|sent|produced)\b"
 )
-_DEMAND = re.compile(r"\b(?:must|should|has to|have to|needs? to|supposed to)\b")
 _LIFTED = re.compile(
     r"\b(?:(?:don't|do not) (?:need|have) to|don't|do not|no need to|needn't)"
     r" (?:keep|limit|cut|trim|shorten|stay|restrict|worry)\b"
@@ -74,15 +73,10 @@ def limit_checks(sentence: str) -> list[Check]:
     """
     found: list[Check] = []
     for match in re.finditer(_AMOUNT, sentence):
-        part = re.split(r"[,，;(]|(?<!limit)(?<!max)(?<!maximum):", sentence[: match.start()])[-1]
+        part = re.split(r"[,，;:(]", sentence[: match.start()])[-1]
         number = _number(match.group("number"))
         bound = _bound(part, sentence[match.end() :])
-        if (
-            bound is None
-            or number is None
-            or _LIFTED.search(part)
-            or (_COMPLAINT.search(part) and not _DEMAND.search(part))
-        ):
+        if bound is None or number is None or _LIFTED.search(part) or (_COMPLAINT.search(part) and "must" not in part):
             continue
         words = match.group("words") is not None
         if bound in ("max", "below"):
