@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from skillopt_sleep.domain.ports import EventSink
     from skillopt_sleep.domain.reports import NightReport
     from skillopt_sleep.domain.tasks import Task
-    from skillopt_sleep.night import Search
     from skillopt_sleep.staging import Staged
     from skillopt_sleep.store import NightJournal, ProjectFolder
+    from skillopt_sleep.workload import Search
 
 
 def _ignore(_: Event) -> None:
@@ -137,14 +137,14 @@ def plan(request: RunRequest, environment: Environment, events: EventSink = _ign
     Raises `NothingToDo` when there is nothing to work on, `UsageError` for an unusable setting or a cap under which not
     even one comparison fits.
     """
-    from skillopt_sleep import night
     from skillopt_sleep.planning import plan_view
+    from skillopt_sleep.workload import gather, require_work
 
     resolved = settings_for(request, environment)
     where = wiring.places(environment, resolved.settings)
     target, optimizer = wiring.models(resolved.settings)
-    work = night.gather(_search(request, environment, where, resolved, events), events)
-    night.require_work(work)
+    work = gather(_search(request, environment, where, resolved, events), events)
+    require_work(work)
     return plan_view(work, resolved.settings, project=str(where.project.root), target=target.id, optimizer=optimizer.id)
 
 
@@ -155,26 +155,20 @@ def run(request: RunRequest, environment: Environment, events: EventSink = _igno
     """
     import anyio
 
-    from skillopt_sleep import night
-    from skillopt_sleep.planning import require_room
+    from skillopt_sleep.night import run_night
+    from skillopt_sleep.store import Relay
 
     resolved = settings_for(request, environment)
     where = wiring.places(environment, resolved.settings)
-    wiring.models(resolved.settings)
-    relay = wiring.Relay(events)
+    wiring.models(resolved.settings)  # a wrong name is found before anything is locked or read
     with where.project.night_lock(environment.clock()):
+        relay = Relay(events)
         search = _search(request, environment, where, resolved, relay)
-        work = night.gather(search, relay)
-        night.require_work(work)
-        require_room(work, resolved.settings)
-        journal = where.project.new_night(environment.clock())
-        relay.attach(journal)
 
-        async def story() -> NightReport:
-            crew = wiring.crew(environment, where, resolved.settings, relay)
-            return await night.run_night(work, search.memory, crew, where.project, journal)
+        async def story() -> tuple[NightReport, NightJournal]:
+            return await run_night(search, wiring.crew(environment, where, resolved.settings, relay), where.project)
 
-        report = anyio.run(story)
+        report, journal = anyio.run(story)
         path = _write_reports(report, where.project, journal)
     return RunView(
         summary=night_summary(report),
@@ -188,13 +182,13 @@ def harvest_tasks(request: HarvestRequest, environment: Environment, events: Eve
     """Read and mine past sessions; optionally write the tasks to a file. Calls no model."""
     from collections import Counter
 
-    from skillopt_sleep import night
     from skillopt_sleep.mine.tasks_file import dump_tasks
     from skillopt_sleep.store import write_atomic
+    from skillopt_sleep.workload import gather
 
     resolved = settings_for(request, environment)
     where = wiring.places(environment, resolved.settings)
-    work = night.gather(wiring.search(environment, where, resolved.settings, events), events)
+    work = gather(wiring.search(environment, where, resolved.settings, events), events)
     if request.output:
         file = Path(request.output)
         if file.exists():

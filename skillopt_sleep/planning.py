@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from skillopt_sleep.agents.tool_loop import MAX_ROUNDS
-from skillopt_sleep.consolidate.evidence import families_by_slice
 from skillopt_sleep.domain.errors import UsageError
 from skillopt_sleep.domain.llm import estimate_tokens
 from skillopt_sleep.domain.tasks import Slice, Task
-from skillopt_sleep.night import SkillWork, Workload
 from skillopt_sleep.settings import Settings
 from skillopt_sleep.views import PlannedSkill, PlanView
+from skillopt_sleep.workload import SkillWork, Workload
 
 REPLY_TOKENS = 600
 """Expected length of a reply; the upper bound uses the limit that is sent with each prompt."""
@@ -52,25 +51,25 @@ def plan_view(work: Workload, settings: Settings, *, project: str, target: str, 
     )
 
 
-def require_room(work: Workload, settings: Settings) -> None:
+def require_room(work: Workload, max_calls: int) -> None:
     """Raise `UsageError` when the cap on calls does not even allow one skill's smallest comparison.
 
     The smallest comparison: every training task once, one set of edits, and the gate tasks once before and after.
     """
     least = min((_least_calls(item) for item in work.skills), default=0)
-    if settings.max_calls < least:
+    if max_calls < least:
         raise UsageError(
-            f"A cap of {settings.max_calls} calls is too small: the smallest comparison of one skill takes {least}.",
+            f"A cap of {max_calls} calls is too small: the smallest comparison of one skill takes {least}.",
             hint=f"Raise it with `--max-calls {least}` or more; `--dry-run` shows the whole plan.",
         )
 
 
 def _planned(item: SkillWork, settings: Settings) -> PlannedSkill:
     tasks = Counter[Slice](task.slice for task in item.tasks)
-    families = families_by_slice(item.tasks)
+    families = item.families
     enough = families.get("gate", 0) >= settings.gate_policy().min_families
     return PlannedSkill(
-        skill=item.file.name,
+        skill=item.name,
         target=str(item.file.path),
         tasks=dict(tasks),
         families=families,

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 from skillopt_sleep.domain.errors import UsageError
 from skillopt_sleep.settings import Settings
-from skillopt_sleep.store import ProjectFolder, StateHome, default_home, project_root
+from skillopt_sleep.store import ProjectFolder, Relay, StateHome, default_home, project_root
 
 if TYPE_CHECKING:
     from skillopt_sleep.consolidate import EpochOptions
-    from skillopt_sleep.domain.events import Event
     from skillopt_sleep.domain.ports import EventSink, Model
     from skillopt_sleep.domain.reports import RoleSpend
     from skillopt_sleep.domain.sessions import Query
     from skillopt_sleep.domain.tasks import Task
-    from skillopt_sleep.night import Crew, Search
+    from skillopt_sleep.night import Crew
     from skillopt_sleep.shelf import Shelf
     from skillopt_sleep.staging import AllowedRoots
+    from skillopt_sleep.workload import Search
 
 
 def _now() -> datetime:
@@ -51,28 +51,6 @@ class Places:
     project: ProjectFolder
     claude: Path
     """Claude Code's own folder: transcripts, the person's skills, plugins."""
-
-
-class Relay:
-    """Hands events on. Keeps what came before the night's journal was opened, so that the journal misses nothing."""
-
-    def __init__(self, watcher: EventSink) -> None:
-        self._watcher = watcher
-        self._journal: EventSink | None = None
-        self._early: list[Event] = []
-
-    def __call__(self, event: Event, /) -> None:
-        if self._journal is None:
-            self._early.append(event)
-        else:
-            self._journal(event)
-        self._watcher(event)
-
-    def attach(self, journal: EventSink) -> None:
-        self._journal = journal
-        for event in self._early:
-            journal(event)
-        self._early.clear()
 
 
 def state_home(environment: Environment) -> StateHome:
@@ -126,8 +104,8 @@ def search(
     """Everything `night.gather` needs."""
     from skillopt_sleep.harvest import Tally
     from skillopt_sleep.harvest.claude_code import ClaudeCodeSource
-    from skillopt_sleep.night import Search
     from skillopt_sleep.redact import redact
+    from skillopt_sleep.workload import Search
 
     tally = Tally(events)
     return Search(
@@ -190,7 +168,7 @@ def epoch_options(settings: Settings) -> EpochOptions:
     )
 
 
-def crew(environment: Environment, where: Places, settings: Settings, events: EventSink) -> Crew:
+def crew(environment: Environment, where: Places, settings: Settings, events: Relay) -> Crew:
     """Who works through a night. Call inside an event loop."""
     import anyio
 
@@ -213,6 +191,7 @@ def crew(environment: Environment, where: Places, settings: Settings, events: Ev
         models={"target": target.id, "optimizer": optimizer.id},
         simulated=is_simulated(target.id, optimizer.id),
         options=epoch_options(settings),
+        max_calls=settings.max_calls,
         spend=lambda: _with_prices(budget.spend()),
         events=events,
         clock=environment.clock,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -43,5 +44,5 @@ def _show(view: DemoView, seconds: float) -> None:
     output.night(view.night, as_json=False, strict=False, review=False)
     out.print(f"\nDone in {seconds:.0f} s. Everything lies in {view.folder}.")
     here = f"cd {view.folder}/shop && SKILLOPT_SLEEP_HOME=../state CLAUDE_CONFIG_DIR=../claude"
-    out.print(f"Look around in it: {here} skillopt-sleep show release-notes", soft_wrap=True)
+    out.print(f"Look around in it: {here} {sys.executable} -m skillopt_sleep show release-notes", soft_wrap=True)
     out.print("Next: `skillopt-sleep harvest` counts what your own past sessions hold; it calls no model.")

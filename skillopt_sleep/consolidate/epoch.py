@@ -21,7 +21,7 @@ from skillopt_sleep.domain.errors import ModelMalformed, ModelUnavailable
 from skillopt_sleep.domain.events import Phase, PhaseFinished, PhaseStarted, TrialFinished, VerdictReached, Warned
 from skillopt_sleep.domain.llm import Prompt, Reply, Usage
 from skillopt_sleep.domain.ports import EventSink, Model, Roles
-from skillopt_sleep.domain.skills import EditOutcome
+from skillopt_sleep.domain.skills import EditOutcome, added_rules
 from skillopt_sleep.domain.tasks import Rules, Slice, Task
 from skillopt_sleep.domain.trials import Arm, PairedEvidence, Trial
 from skillopt_sleep.domain.verdicts import GatePolicy, Verdict
@@ -60,6 +60,11 @@ class Candidate:
     @property
     def changes(self) -> bool:
         return any(outcome.status == "applied" for outcome in self.outcomes)
+
+    @property
+    def new_rules(self) -> tuple[str, ...]:
+        """Texts of the rules that were added or rewritten."""
+        return added_rules(self.outcomes)
 
 
 @dataclass(frozen=True, slots=True)

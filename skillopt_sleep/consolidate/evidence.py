@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from statistics import fmean
@@ -21,18 +21,13 @@ CLIP = 600
 """Characters of a reply that a report shows."""
 
 
-def families_by_slice(tasks: Iterable[Task]) -> dict[Slice, int]:
-    """How many families lie in each slice."""
-    return dict(Counter(slice_ for slice_, _ in {(task.slice, task.family) for task in tasks}))
-
-
-def skill_result(epoch: Epoch, tasks: Sequence[Task], *, target: Path) -> SkillResult:
+def skill_result(epoch: Epoch, tasks: Sequence[Task], *, families: dict[Slice, int], target: Path) -> SkillResult:
     """One skill's line of the night's report."""
     train = summarise(epoch.train_before)
     return SkillResult(
         skill=epoch.skill,
         target=str(target),
-        families=families_by_slice(tasks),
+        families=families,
         tasks=len(tasks),
         verdict=epoch.verdict,
         test=slice_result("test", epoch.evidence("test")),

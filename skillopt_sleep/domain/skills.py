@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -65,3 +66,9 @@ class EditList(Frozen):
     """What an optimiser answers: the schema of its structured reply. An empty list means "no change would help"."""
 
     edits: tuple[Edit, ...] = ()
+
+
+def added_rules(outcomes: Iterable[EditOutcome]) -> tuple[str, ...]:
+    """Texts of the rules that edits have added or rewritten; what was not applied added nothing."""
+    edits = (outcome.edit for outcome in outcomes if outcome.status == "applied")
+    return tuple(edit.text for edit in edits if not isinstance(edit, DropRule))

@@ -12,6 +12,7 @@ from typing import Literal
 from skillopt_sleep.domain.base import sha256_hex
 from skillopt_sleep.domain.errors import ConflictError, InputError
 from skillopt_sleep.domain.reports import LedgerEntry, LedgerKind, Proposal
+from skillopt_sleep.domain.skills import added_rules
 from skillopt_sleep.staging.proposals import Staged, state_of
 from skillopt_sleep.staging.roots import AllowedRoots
 from skillopt_sleep.store import Memory, ProjectFolder, private_folder, write_atomic
@@ -116,8 +117,7 @@ def _live_hash(real: Path) -> str | None:
 
 
 def _turn_down(staged: Staged, memory: Memory, reason: Literal["undone", "dismissed"], clock: Clock) -> tuple[str, ...]:
-    edits = [outcome.edit for outcome in staged.proposal.outcomes if outcome.status == "applied"]
-    rules = tuple(edit.text for edit in edits if edit.kind != "drop_rule")
+    rules = added_rules(staged.proposal.outcomes)
     memory.turn_down(staged.proposal.skill, rules, reason=reason, at=clock())
     return rules
 

@@ -6,7 +6,7 @@ Looking at things creates nothing.
 """
 
 from skillopt_sleep.store.atomic import DISK, Disk, append_line, private_folder, write_atomic
-from skillopt_sleep.store.journal import NightJournal
+from skillopt_sleep.store.journal import NightJournal, Relay
 from skillopt_sleep.store.layout import ProjectFolder, StateHome, default_home, project_root
 from skillopt_sleep.store.ledger import Ledger
 from skillopt_sleep.store.memory import Memory, TurnedDown
@@ -19,6 +19,7 @@ __all__ = [
     "Memory",
     "NightJournal",
     "ProjectFolder",
+    "Relay",
     "ReplyCache",
     "StateHome",
     "TurnedDown",

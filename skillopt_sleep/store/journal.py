@@ -19,6 +19,7 @@ from skillopt_sleep.store.atomic import append_line, write_atomic
 
 if TYPE_CHECKING:
     from skillopt_sleep.domain.events import Event
+    from skillopt_sleep.domain.ports import EventSink
     from skillopt_sleep.domain.tasks import Task
     from skillopt_sleep.domain.trials import Trial
 
@@ -72,3 +73,25 @@ def read_report(folder: Path) -> NightReport | None:
         return NightReport.model_validate_json((folder / "report.json").read_bytes())
     except (OSError, ValidationError):
         return None
+
+
+class Relay:
+    """Hands events on. Keeps what came before the night's journal was opened, so that the journal misses nothing."""
+
+    def __init__(self, watcher: EventSink) -> None:
+        self._watcher = watcher
+        self._journal: EventSink | None = None
+        self._early: list[Event] = []
+
+    def __call__(self, event: Event, /) -> None:
+        if self._journal is None:
+            self._early.append(event)
+        else:
+            self._journal(event)
+        self._watcher(event)
+
+    def attach(self, journal: EventSink) -> None:
+        self._journal = journal
+        for event in self._early:
+            journal(event)
+        self._early.clear()

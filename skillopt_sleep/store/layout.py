@@ -78,10 +78,10 @@ class ProjectFolder:
         return self.path / "nights"
 
     def new_night(self, now: datetime) -> NightJournal:
-        """Open the journal of a new night in a folder of its own."""
+        """Open the journal of a new night in a folder of its own. Names sort by time, within one second by number."""
         stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
         number = 0
-        while (self.nights_path / (name := f"{stamp}-{short_hash(f'{self.root}/{stamp}/{number}', 4)}")).exists():
+        while (self.nights_path / (name := f"{stamp}-{number:x}{short_hash(str(self.root), 3)}")).exists():
             number += 1
         return NightJournal.create(private_folder(self.nights_path / name), self.root, now)
 

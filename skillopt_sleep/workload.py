@@ -1,0 +1,151 @@
+"""What a night has to work on: harvest and mine, then give every task to its skill. Nothing here calls a model.
+
+A plan and a night begin with the same `gather`, so a plan is made from the very workload that a night works through.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skillopt_sleep.domain.errors import InputError, NothingToDo, UnknownName
+from skillopt_sleep.domain.events import PhaseFinished, PhaseStarted
+from skillopt_sleep.domain.ports import EventSink, TranscriptSource
+from skillopt_sleep.domain.reports import HarvestCounts, MineCounts
+from skillopt_sleep.domain.sessions import Query
+from skillopt_sleep.domain.tasks import Slice, SplitPolicy, Task
+from skillopt_sleep.harvest import Tally, harvest
+from skillopt_sleep.mine.heuristic import mine_sessions
+from skillopt_sleep.shelf import Shelf, SkillFile
+from skillopt_sleep.skilldoc import SkillDoc
+from skillopt_sleep.store import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Where a night looks for work."""
+
+    sources: Sequence[TranscriptSource]
+    query: Query
+    tally: Tally
+    shelf: Shelf
+    memory: Memory
+    policy: SplitPolicy
+    only: tuple[str, ...] = ()
+    """Names of skills; empty for every skill that the sessions used."""
+    given: tuple[Task, ...] | None = None
+    """Tasks from a person's own file; they replace what sessions would give."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillWork:
+    """One skill with the tasks that it will be tried on."""
+
+    file: SkillFile
+    doc: SkillDoc
+    tasks: tuple[Task, ...]
+
+    @property
+    def name(self) -> str:
+        return self.file.name
+
+    @property
+    def families(self) -> dict[Slice, int]:
+        """How many families lie in each slice."""
+        return dict(Counter(slice_ for slice_, _ in {(task.slice, task.family) for task in self.tasks}))
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What was found to work on, and what was left out and why."""
+
+    harvest: HarvestCounts
+    mined: MineCounts
+    skills: tuple[SkillWork, ...]
+    left_out: dict[str, int]
+    tasks: tuple[Task, ...]
+
+
+def gather(search: Search, events: EventSink) -> Workload:
+    """Harvest and mine: everything that can be known without calling a model."""
+    known = search.memory.known_families()  # a memory that cannot be read is found before anything is spent
+    if search.given is not None:
+        return _assign(search, HarvestCounts(), MineCounts(tasks=len(search.given)), search.given)
+    events(PhaseStarted(phase="harvest"))
+    found = harvest(search.sources, search.query, search.tally)
+    counts = HarvestCounts(
+        sessions=len(found.sessions),
+        files=found.files,
+        skipped=found.skipped,
+        skipped_lines=found.skipped_lines,
+        masked=found.masked,
+    )
+    events(PhaseFinished(phase="harvest", detail=f"{counts.sessions} sessions from {counts.files} files"))
+    events(PhaseStarted(phase="mine"))
+    mined = mine_sessions(found.sessions, known, search.policy)
+    search.memory.remember_families(mined.families)
+    events(PhaseFinished(phase="mine", detail=f"{mined.counts.tasks} tasks in {mined.counts.groups} groups"))
+    return _assign(search, counts, mined.counts, mined.tasks)
+
+
+def _assign(search: Search, harvested: HarvestCounts, mined: MineCounts, tasks: Sequence[Task]) -> Workload:
+    """Give every task to its skill. A skill that is gone or read-only leaves its tasks out, with the reason."""
+    left_out: Counter[str] = Counter()
+    by_skill: dict[str, list[Task]] = {}
+    sole = search.only[0] if len(search.only) == 1 else None
+    for task in tasks:
+        name = task.skill or (sole if search.given is not None else None)
+        if task.not_evaluable is not None:
+            left_out[f"cannot be judged offline: {task.not_evaluable}"] += 1
+        elif name is None:
+            given = "the file names no skill for them; say which with --skills"
+            left_out[given if search.given is not None else "no skill was used in these sessions"] += 1
+        elif search.only and name not in search.only:
+            left_out["belongs to a skill that was not asked for"] += 1
+        else:
+            by_skill.setdefault(name, []).append(task)
+    for name in search.only:
+        search.shelf.find(name)  # an unknown name is an error even where no task mentions it
+    skills: list[SkillWork] = []
+    for name in sorted(by_skill):
+        try:
+            file = search.shelf.find(name)
+        except UnknownName:
+            left_out[f"the skill {name!r} is not installed any more"] += len(by_skill[name])
+            continue
+        if not file.writable:
+            left_out[f"the skill {name!r} belongs to a plugin and is read-only"] += len(by_skill[name])
+            continue
+        try:
+            doc = SkillDoc.read(file.path)
+        except InputError as error:
+            if name in search.only:
+                raise
+            left_out[error.message] += len(by_skill[name])
+            continue
+        skills.append(SkillWork(file, doc, tuple(by_skill[name])))
+    return Workload(harvested, mined, tuple(skills), dict(left_out), tuple(tasks))
+
+
+def require_work(work: Workload) -> None:
+    """Raise `NothingToDo` with the most useful reason when no skill can be worked on."""
+    if any(task.slice != "test" for item in work.skills for task in item.tasks):
+        return
+    if work.skills:
+        raise NothingToDo(
+            "All tasks lie in the sealed test slice, so there is nothing to train on and nothing to gate with.",
+            hint="Mark some tasks as train and some as gate, or leave the slice out so that it is chosen by family.",
+        )
+    if work.left_out:
+        reasons = "; ".join(f"{count} x {reason}" for reason, count in sorted(work.left_out.items()))
+        raise NothingToDo(f"No task belongs to a skill that can be improved ({reasons}).")
+    if work.harvest.sessions:
+        raise NothingToDo(
+            f"{work.harvest.sessions} sessions were read, and no request in them recurs with a way to judge it yet.",
+            hint="Corrections you type ('always end with ...') become criteria; `skillopt-sleep harvest` counts them.",
+        )
+    raise NothingToDo(
+        "No past sessions were found.",
+        hint="`skillopt-sleep harvest` shows where it looked and what was skipped.",
+    )
