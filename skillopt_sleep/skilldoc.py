@@ -149,14 +149,19 @@ class SkillDoc:
             return "unmatched", f"there is no rule {edit.rule_id!r} in the managed region"
         if isinstance(edit, DropRule):
             return "applied", ""
-        if problem := why_unfit(edit.text):
+        if problem := why_unfit(edit.text) or self._no_place():
             return "malformed", problem
         text = tidy(edit.text)
         if self._says(text, besides=span):
             return "no_change", "the document says so already"
-        if any(same_rule(text, old) for old in turned_down):
-            return "remembered", "this rule was turned down before"
-        return "applied", ""
+        turned = any(same_rule(text, old) for old in turned_down)
+        return ("remembered", "this rule was turned down before") if turned else ("applied", "")
+
+    def _no_place(self) -> str | None:
+        """Why no region can be added to the document, in words; None where one stands or can be added."""
+        if self._region is None and _outside_code(self._lines)[1]:
+            return "the document ends inside a code block that is never closed; close it first"
+        return None
 
     def _says(self, text: str, *, besides: _Span | None) -> bool:
         if besides is not None and tidy(besides.rule.text) == text:
@@ -247,10 +252,9 @@ def _decoded(data: bytes, path: Path) -> str:
         ) from error
 
 
-def _find_region(lines: Sequence[str], path: Path) -> _Region | None:
-    """The managed region. Markers inside fenced code are text about markers, not markers."""
-    begins: list[tuple[int, int]] = []
-    ends: list[int] = []
+def _outside_code(lines: Sequence[str]) -> tuple[list[int], bool]:
+    """Numbers of the lines outside fenced code, and whether the document ends inside such a block."""
+    outside: list[int] = []
     fence: str | None = None
     for number, line in enumerate(lines):
         mark = _FENCE.match(line)
@@ -258,9 +262,19 @@ def _find_region(lines: Sequence[str], path: Path) -> _Region | None:
             fence = mark[1]
         elif mark and fence and mark[1][0] == fence[0] and len(mark[1]) >= len(fence):
             fence = None
-        elif fence is None and (begin := _BEGIN.match(line.removeprefix("\ufeff"))):
+        elif fence is None:
+            outside.append(number)
+    return outside, fence is not None
+
+
+def _find_region(lines: Sequence[str], path: Path) -> _Region | None:
+    """The managed region. Markers inside fenced code are text about markers, not markers."""
+    begins: list[tuple[int, int]] = []
+    ends: list[int] = []
+    for number in _outside_code(lines)[0]:
+        if begin := _BEGIN.match(lines[number].removeprefix("\ufeff")):
             begins.append((number, int(begin[1] or 0)))
-        elif fence is None and _END.match(line):
+        elif _END.match(lines[number]):
             ends.append(number)
     if not begins and not ends:
         return None

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from skillopt_sleep.domain.errors import InputError
 from skillopt_sleep.domain.skills import AddRule, DropRule, Edit, ReplaceRule
+from skillopt_sleep.ruletext import tidy
 from skillopt_sleep.skilldoc import SkillDoc, unified_diff
 
 PATH = Path("SKILL.md")
@@ -69,9 +70,7 @@ def test_a_rule_of_any_text_survives_writing_and_reading_or_is_refused(text: str
     if outcome.status == "applied":
         read = SkillDoc.parse(after.data, path=PATH)
         assert read.rules == after.rules
-        assert [line.strip() for line in read.rules[0].text.split("\n")] == [
-            line.strip() for line in text.strip().removeprefix("- ").removeprefix("* ").split("\n")
-        ]
+        assert read.rules[0].text == tidy(text)
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
@@ -159,6 +158,12 @@ def test_what_a_person_wrote_into_the_region_stays_there() -> None:
     read = doc(own)
     without, _ = read.apply([DropRule(rule_id=read.rules[0].id)], budget=1)
     assert b"- mine, by hand\n" in without.data
+
+
+def test_a_document_that_ends_inside_a_code_block_gets_no_rules_that_would_be_read_as_code() -> None:
+    open_end = doc(b"# A\n```\ncode\n")
+    assert status(AddRule(text=RULE), open_end) == "malformed"
+    assert status(AddRule(text=RULE), doc(b"# A\n```\ncode\n```\n")) == "applied"
 
 
 def test_markers_inside_a_code_block_are_only_text() -> None:
