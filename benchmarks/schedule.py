@@ -28,6 +28,7 @@ from skillopt_sleep.backend.registry import Options
 from skillopt_sleep.backend.sim import SimModel, strength_named
 from skillopt_sleep.domain.llm import Prompt, Reply
 from skillopt_sleep.domain.ports import Model
+from skillopt_sleep.requests import RunRequest
 from skillopt_sleep.wiring import Environment
 
 SKILL = "# Briefs\n\nAnswer the question in two or three paragraphs.\n"
@@ -135,7 +136,7 @@ def main(latency: float, slots: int, tasks: int) -> None:
         environ = {"SKILLOPT_SLEEP_HOME": str(root / "state"), "CLAUDE_CONFIG_DIR": str(root / "claude")}
         spec = "benchmarks.schedule:slow"
         app.run(
-            app.RunRequest(
+            RunRequest(
                 target_model=spec,
                 optimizer_model=spec,
                 tasks=str(file),

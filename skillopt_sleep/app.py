@@ -1,4 +1,4 @@
-"""The use-cases. One request model each: the single place where an option is declared.
+"""The use-cases, one function each: take a request, do the work, return a view.
 
 Surfaces (the command line, tools) parse a request, call the use-case and render its view; there is no logic elsewhere.
 """
@@ -6,19 +6,14 @@ Surfaces (the command line, tools) parse a request, call the use-case and render
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from pydantic import Field, field_validator
+from typing import TYPE_CHECKING
 
 from skillopt_sleep import wiring
 from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.errors import UsageError
+from skillopt_sleep.requests import AdoptRequest, HarvestRequest, ProposalRequest, RunRequest, StatusRequest
 from skillopt_sleep.settings import (
     PROJECT_FILE,
-    BudgetOptions,
-    HarvestOptions,
-    ModelOptions,
-    NightOptions,
     Resolved,
     Settings,
     resolve,
@@ -52,61 +47,6 @@ if TYPE_CHECKING:
 
 def _ignore(_: Event) -> None:
     """For callers that do not want to watch."""
-
-
-# --- requests ---------------------------------------------------------------------------------------------------------
-
-
-class TaskOptions(Frozen):
-    """What a night works on."""
-
-    skills: tuple[str, ...] = ()
-    """Only these skills, by name (comma-separated or repeated) [default: every skill the sessions used]."""
-    tasks: str | None = None
-    """A tasks file (YAML or JSON) to use instead of past sessions."""
-
-    @field_validator("skills", mode="before")
-    @classmethod
-    def _split_commas(cls, value: Any) -> Any:
-        parts = [value] if isinstance(value, str) else value
-        if not isinstance(parts, list | tuple):
-            return value
-        return tuple(name.strip() for part in parts for name in str(part).split(",") if name.strip())
-
-
-class RunRequest(HarvestOptions, ModelOptions, BudgetOptions, NightOptions, TaskOptions):
-    """One night."""
-
-    dry_run: bool = False
-    """Only plan: sessions, tasks, calls, tokens. Calls no model."""
-    strict: bool = False
-    """Exit with 5 when a verdict is inconclusive."""
-
-
-class HarvestRequest(HarvestOptions):
-    """Read past sessions and show what could be learned from."""
-
-    output: str | None = None
-    """Write the mined tasks to this YAML file, to be read, corrected and used with `run --tasks`."""
-
-
-class StatusRequest(Frozen):
-    """What is waiting and what was done."""
-
-    limit: int = Field(default=5, ge=1, le=100)
-    """At most this many nights."""
-
-
-class ProposalRequest(Frozen):
-    """One proposal."""
-
-    proposal: str
-    """Id of the proposal, its beginning, or the name of its skill."""
-
-
-class AdoptRequest(ProposalRequest):
-    unverified: bool = False
-    """Adopt although the gate could not confirm an improvement."""
 
 
 # --- resolving --------------------------------------------------------------------------------------------------------

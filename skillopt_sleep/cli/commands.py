@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from skillopt_sleep.app import AdoptRequest, HarvestRequest, ProposalRequest, RunRequest, StatusRequest
 from skillopt_sleep.commandline import Flags, Json, new_app
+from skillopt_sleep.requests import AdoptRequest, HarvestRequest, ProposalRequest, RunRequest, StatusRequest
 
 if TYPE_CHECKING:
     from skillopt_sleep.wiring import Environment

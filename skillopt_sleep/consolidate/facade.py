@@ -14,7 +14,8 @@ from typing import Literal, Protocol
 import anyio
 
 from skillopt_sleep.agents.tool_loop import ToolLoop
-from skillopt_sleep.consolidate.epoch import Epoch, EpochOptions, optimise
+from skillopt_sleep.consolidate.bench import EpochOptions
+from skillopt_sleep.consolidate.epoch import Epoch, optimise
 from skillopt_sleep.domain.errors import UsageError
 from skillopt_sleep.domain.events import Event
 from skillopt_sleep.domain.ports import Model, Roles

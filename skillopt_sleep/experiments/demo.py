@@ -15,6 +15,7 @@ from skillopt_sleep import app
 from skillopt_sleep.domain.base import sha256_hex
 from skillopt_sleep.domain.errors import InputError
 from skillopt_sleep.domain.ports import EventSink
+from skillopt_sleep.requests import AdoptRequest, ProposalRequest, RunRequest
 from skillopt_sleep.views import ChangeView, RunView, View
 from skillopt_sleep.wiring import Environment
 
@@ -64,9 +65,7 @@ def lay_out(folder: Path | None) -> DemoPlaces:
 def demo(*, seed: int, folder: Path | None, events: EventSink) -> DemoView:
     """Run the night, adopt the first accepted proposal, and undo it again."""
     places = lay_out(folder)
-    request = app.RunRequest(
-        target_model=TARGET, optimizer_model=OPTIMIZER, seed=seed, all_projects=True, since_days=3650
-    )
+    request = RunRequest(target_model=TARGET, optimizer_model=OPTIMIZER, seed=seed, all_projects=True, since_days=3650)
     night = app.run(request, places.environment, events)
     accepted = [r for r in night.report.skills if r.proposal_id and r.verdict and r.verdict.decision == "accept"]
     if not accepted or accepted[0].proposal_id is None:
@@ -77,9 +76,9 @@ def demo(*, seed: int, folder: Path | None, events: EventSink) -> DemoView:
         )
     proposal, live = accepted[0].proposal_id, Path(accepted[0].target)
     before = sha256_hex(live.read_bytes())
-    diff = app.show(app.ProposalRequest(proposal=proposal), places.environment).diff
-    adopted = app.adopt(app.AdoptRequest(proposal=proposal), places.environment)
-    undone = app.undo(app.ProposalRequest(proposal=proposal), places.environment)
+    diff = app.show(ProposalRequest(proposal=proposal), places.environment).diff
+    adopted = app.adopt(AdoptRequest(proposal=proposal), places.environment)
+    undone = app.undo(ProposalRequest(proposal=proposal), places.environment)
     return DemoView(
         summary=night.summary,
         folder=str(places.folder),

@@ -158,7 +158,7 @@ def test_harvested_tasks_can_be_written_down_and_a_file_is_never_overwritten(des
 
 
 def test_every_option_of_a_night_is_a_flag_with_a_help_text(capsys: Out) -> None:
-    from skillopt_sleep.app import RunRequest
+    from skillopt_sleep.requests import RunRequest
 
     assert main(["run", "--help"]) == 0
     text = " ".join(capsys.readouterr().out.replace("│", " ").split())

@@ -18,6 +18,7 @@ from skillopt_sleep.backend.registry import Options
 from skillopt_sleep.domain.events import Event
 from skillopt_sleep.domain.llm import Prompt, Reply, Usage
 from skillopt_sleep.domain.ports import Model
+from skillopt_sleep.requests import RunRequest
 from skillopt_sleep.views import RunView
 from skillopt_sleep.wiring import Environment
 
@@ -99,8 +100,8 @@ class Desk:
         file.write_text(yaml.safe_dump({"tasks": list(rows)}), encoding="utf-8")
         return str(file)
 
-    def request(self, tasks: str, **more: Any) -> app.RunRequest:
-        return app.RunRequest(target_model="tests.engine.desk:on_stage", tasks=tasks, skills=("briefs",), **more)
+    def request(self, tasks: str, **more: Any) -> RunRequest:
+        return RunRequest(target_model="tests.engine.desk:on_stage", tasks=tasks, skills=("briefs",), **more)
 
     def run(self, puppet: Model, tasks: str, **more: Any) -> RunView:
         Stage.puppet = puppet

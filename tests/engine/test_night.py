@@ -25,6 +25,7 @@ from skillopt_sleep.domain.errors import (
 from skillopt_sleep.domain.events import CallFinished, Warned
 from skillopt_sleep.domain.llm import Prompt
 from skillopt_sleep.domain.reports import NightReport
+from skillopt_sleep.requests import AdoptRequest, ProposalRequest, RunRequest, StatusRequest
 from tests.engine.desk import ADD_RISKS, SKILL, Desk, Puppet, Stage, follows_rules, proposes, rows
 
 
@@ -45,17 +46,17 @@ def test_a_deficient_skill_gets_better_and_the_live_file_waits_for_its_person(de
     assert result.test
     assert (result.test.before, result.test.after, result.test.families) == (0.0, 1.0, 4)
     assert desk.skill.read_bytes() == SKILL
-    app.adopt(app.AdoptRequest(proposal="briefs"), desk.environment)
+    app.adopt(AdoptRequest(proposal="briefs"), desk.environment)
     assert b'- Include a section headed "Risks".' in desk.skill.read_bytes()
-    app.undo(app.ProposalRequest(proposal="briefs"), desk.environment)
+    app.undo(ProposalRequest(proposal="briefs"), desk.environment)
     assert desk.skill.read_bytes() == SKILL
 
 
 def test_a_rule_that_was_undone_is_not_proposed_again(desk: Desk) -> None:
     tasks = desk.tasks(rows())
     desk.run(helpful(), tasks)
-    app.adopt(app.AdoptRequest(proposal="briefs"), desk.environment)
-    app.undo(app.ProposalRequest(proposal="briefs"), desk.environment)
+    app.adopt(AdoptRequest(proposal="briefs"), desk.environment)
+    app.undo(ProposalRequest(proposal="briefs"), desk.environment)
     reworded = {"edits": [{"kind": "add_rule", "text": "Make sure there is a 'Risks' section."}]}
     view = desk.run(Puppet(follows_rules, proposes(reworded)), tasks)
     (result,) = view.report.skills
@@ -93,7 +94,7 @@ def test_with_too_few_gate_tasks_the_answer_is_cannot_tell_and_adopting_needs_a_
     assert result.verdict
     assert (result.verdict.decision, result.verdict.reason) == ("inconclusive", "too_few_families")
     with pytest.raises(ConflictError, match="did not confirm"):
-        app.adopt(app.AdoptRequest(proposal="briefs"), desk.environment)
+        app.adopt(AdoptRequest(proposal="briefs"), desk.environment)
 
 
 def test_a_single_task_of_a_persons_file_gives_an_idea_and_never_a_validation(desk: Desk) -> None:
@@ -286,7 +287,7 @@ def test_the_house_edits_of_one_skill_do_not_wait_for_a_broken_neighbour(desk: D
     broken.write_bytes(b"\xff\xfe not utf-8")
     mixed = [{**row, "skill": "briefs" if n % 2 else "broken"} for n, row in enumerate(rows(train=12, gate=24))]
     Stage.puppet = helpful()
-    request = app.RunRequest(target_model="tests.engine.desk:on_stage", tasks=desk.tasks(mixed))
+    request = RunRequest(target_model="tests.engine.desk:on_stage", tasks=desk.tasks(mixed))
     view = app.run(request, desk.environment)
     (result,) = view.report.skills
     assert result.skill == "briefs"
@@ -350,6 +351,6 @@ def test_an_interrupted_night_leaves_a_report_that_says_so(desk: Desk) -> None:
         said = night.stderr.read()
     assert night.returncode == 130
     assert "Interrupted. What was done so far is kept" in said
-    status = app.status(app.StatusRequest(), desk.environment)
+    status = app.status(StatusRequest(), desk.environment)
     assert [entry.status for entry in status.nights] == ["interrupted"]
     assert status.running is None
