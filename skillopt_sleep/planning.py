@@ -85,7 +85,8 @@ def _calls(item: SkillWork, settings: Settings, *, rounds: int, reasks: int) -> 
         return sum(rounds if task.tools else 1 for task in tasks)
 
     train = [task for task in item.tasks if task.slice == "train"]
-    held_out = [t for t in item.tasks if t.slice == "gate" or (t.slice == "test" and not settings.skip_test)]
+    measured = {"gate": settings.gate == "on", "test": not settings.skip_test, "train": False}
+    held_out = [task for task in item.tasks if measured[task.slice]]
     tries = settings.candidates if settings.candidates > 1 else 0
     return (
         attempts(train) * settings.train_samples * (1 + tries)

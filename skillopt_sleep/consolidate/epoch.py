@@ -73,7 +73,8 @@ async def optimise(
     train, overlap = _training_tasks(tasks)
     if not train:
         return Epoch(skill, doc, stopped="there are no training tasks yet, so there was nothing to learn from")
-    held_out = [task for task in tasks if task.slice == "gate" or (task.slice == "test" and options.measure_test)]
+    measured = {"gate": not options.gate_off, "test": options.measure_test, "train": False}
+    held_out = [task for task in tasks if measured[task.slice]]
     used = Used()
     bench = Bench(skill, replace(roles, optimizer=Counting(roles.optimizer, used)), options, events, on_trial, used)
     candidate: Candidate | None = None

@@ -237,7 +237,9 @@ def test_a_skill_that_needs_nothing_costs_its_training_replays_and_no_more(desk:
 
 
 def test_a_gate_that_is_off_is_loud_and_its_proposal_needs_a_word(desk: Desk) -> None:
-    (result,) = desk.run(helpful(), desk.tasks(rows()), gate="off").report.skills
+    puppet = helpful()
+    (result,) = desk.run(puppet, desk.tasks(rows()), gate="off").report.skills
+    assert not any("gate question" in str(prompt) for prompt in puppet.prompts), "a gate that is off costs nothing"
     assert result.verdict
     assert (result.verdict.decision, result.verdict.reason) == ("inconclusive", "gate_off")
     assert "not tested at all" in result.verdict.explanation
