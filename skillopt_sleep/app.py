@@ -38,7 +38,7 @@ from skillopt_sleep.wiring import Environment, Places
 if TYPE_CHECKING:
     from skillopt_sleep.domain.events import Event
     from skillopt_sleep.domain.ports import EventSink
-    from skillopt_sleep.domain.reports import NightReport
+    from skillopt_sleep.domain.reports import NightReport, ProposalStatus
     from skillopt_sleep.domain.tasks import Task
     from skillopt_sleep.staging import Staged
     from skillopt_sleep.store import NightJournal, ProjectFolder
@@ -203,7 +203,7 @@ def adopt(request: AdoptRequest, environment: Environment) -> ChangeView:
     """
     from skillopt_sleep import staging
 
-    where, staged = _find(request, environment)
+    where, staged = _find(request, environment, prefer="staged")
     done = staging.adopt(
         where.project,
         staged,
@@ -224,7 +224,7 @@ def undo(request: ProposalRequest, environment: Environment) -> ChangeView:
     """Take an adoption back, byte for byte, and remember that its rules were not wanted."""
     from skillopt_sleep import staging
 
-    where, staged = _find(request, environment)
+    where, staged = _find(request, environment, prefer="adopted")
     done = staging.undo(
         where.project,
         staged,
@@ -246,7 +246,7 @@ def dismiss(request: ProposalRequest, environment: Environment) -> ChangeView:
     """Turn a proposal down for good."""
     from skillopt_sleep import staging
 
-    where, staged = _find(request, environment)
+    where, staged = _find(request, environment, prefer="staged")
     done = staging.dismiss(
         where.project, staged, memory=where.state.memory(where.project.root), clock=environment.clock
     )
@@ -330,11 +330,13 @@ def _given_tasks(request: RunRequest, resolved: Resolved) -> tuple[Task, ...] | 
     return load_tasks_file(Path(request.tasks), resolved.settings.split_policy())
 
 
-def _find(request: ProposalRequest, environment: Environment) -> tuple[Places, Staged]:
+def _find(
+    request: ProposalRequest, environment: Environment, *, prefer: ProposalStatus | None = None
+) -> tuple[Places, Staged]:
     from skillopt_sleep import staging
 
     where = _places(request, environment)
-    return where, staging.find(where.project, request.proposal)
+    return where, staging.find(where.project, request.proposal, prefer=prefer)
 
 
 def _line(staged: Staged) -> ProposalLine:

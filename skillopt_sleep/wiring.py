@@ -181,7 +181,7 @@ def crew(environment: Environment, where: Places, settings: Settings, events: Re
 
     budget = Budget(max_calls=settings.max_calls, max_tokens=settings.max_tokens)
     limiter = anyio.CapacityLimiter(settings.slots)
-    cache = where.state.reply_cache()
+    cache = where.state.reply_cache(events)
     target, optimizer = (
         compose(model, budget=budget, limiter=limiter, events=events, cache=cache, cache_extra=f"seed={settings.seed}")
         for model in models(settings)

@@ -155,3 +155,7 @@ class LedgerEntry(Frozen):
     night_id: str | None = None
     proposal_id: str | None = None
     detail: Annotated[str, Field(max_length=2000)] = ""
+    sha256: str | None = None
+    """Of a staged proposal's manifest: what is adopted later must still be what was staged."""
+    created: tuple[str, ...] = ()
+    """Folders that adopting makes, innermost first; undo removes them if nothing else has been put there."""

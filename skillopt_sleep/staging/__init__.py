@@ -1,12 +1,15 @@
-"""Proposals: stage, find, adopt, undo, dismiss.
+"""Proposals: stage, list, find, adopt, undo, dismiss. Nothing else changes a person's skill files.
 
-    stage    writes before.md, after.md, diff.patch and proposal.json into the night's folder
-    adopt    compare-and-swap on the live file's SHA-256; before.md is the backup
-    undo     the same swap backwards; the rules are remembered as not wanted
-    dismiss  turns a proposal down
+    stage(project, proposal, before, after)      lay it beside its night: before.md, after.md, diff.patch, proposal.json
+    staged = find(project, "1f2e" or "notes")    by id, beginning of an id, or skill; `list_proposals` gives all
+    adopt(project, staged, roots=..., clock=...)             compare-and-swap on the live file's SHA-256
+    undo(project, staged, roots=..., memory=..., clock=...)  the same swap backwards; its rules do not come back
+    dismiss(project, staged, memory=..., clock=...)          turned down without ever being live
 
-The ledger holds an intent entry before each swap, so after a crash at any point the disk decides: the live file has
-either the old bytes or the new ones, and the next call finishes or begins anew.
+A change of a live file is three steps: an intent (`adopting`, `undoing`) in the ledger, the atomic swap, and the
+completion (`adopted`, `undone`). Wherever a crash strikes, the live file holds the old bytes or the new ones, and
+ledger and file together say which: an intent whose new bytes are live did happen, any other did not. The next call
+finishes the one or begins the other anew.
 """
 
 from skillopt_sleep.staging.proposals import Staged, count_unreadable, find, list_proposals, stage

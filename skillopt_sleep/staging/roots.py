@@ -20,23 +20,39 @@ class AllowedRoots:
     def check(self, target: Path) -> Path:
         """The real file behind `target`. Raises `ConflictError` for a path that must not be changed.
 
-        The path itself must lie in an allowed folder, and it must be a skill file. A link there was put by the person,
-        so its real file is changed and the link stays; only a plugin's cache is never touched, however it is reached.
+        The path itself must lie in an allowed folder and name a skill file. A link in a person's own folder was put
+        there by that person (skills are often kept in a dotfiles repository), so its real file is changed and the link
+        stays. A link in a project may come from whoever wrote the project: it must not lead out of it. A plugin's
+        files are never touched, however they are reached.
         """
         plain = Path(os.path.normpath(target))
         if not target.is_absolute() or plain != target or plain.name != "SKILL.md":
             raise _refused(target, "it is not the absolute path of a SKILL.md")
-        allowed = (self.claude_root / "skills", self.project_root / ".claude" / "skills", *self.extra)
-        if not any(_within(plain, root) for root in allowed):
-            raise _refused(target, "it lies outside the folders of skills")
-        real = target.resolve()
-        if _within(real, (self.claude_root / "plugins").resolve()):
+        try:
+            real = target.resolve()
+        except (OSError, RuntimeError) as error:  # RuntimeError: Python 3.11 and 3.12 on links in a circle
+            raise _refused(target, "its links lead nowhere") from error
+        if _within(real, self.claude_root / "plugins") or _within(plain, self.claude_root / "plugins"):
             raise _refused(target, "it belongs to a plugin, whose next update would take the change away")
+        if real.suffix.lower() not in (".md", ".markdown"):
+            raise _refused(target, f"its link leads to {real.name}, which is no Markdown file")
+        if any(_within(plain, root) for root in (self.claude_root / "skills", *self.extra)):
+            return real
+        if not _within(plain, self.project_root / ".claude" / "skills"):
+            raise _refused(target, "it lies outside the folders of skills")
+        if not _within(real, self.project_root):
+            raise _refused(target, f"its link leads out of the project, to {real}")
         return real
 
 
-def _within(path: Path, root: Path) -> bool:
-    return Path(os.path.normpath(root)) in path.parents
+def _within(path: Path, folder: Path) -> bool:
+    """Whether `path` lies below `folder`: by name, or because the system says that two folders are the same.
+
+    The second catches other spellings: a link above both, a file system that ignores case.
+    """
+    if Path(os.path.normpath(folder)) in path.parents:
+        return True
+    return folder.exists() and any(parent.exists() and parent.samefile(folder) for parent in path.parents)
 
 
 def _refused(target: Path, why: str) -> ConflictError:

@@ -1,12 +1,31 @@
 """The only package that writes to disk.
 
-`StateHome` is the state folder, `ProjectFolder` one project in it, `NightJournal` one night; `Memory` and `ReplyCache`
-are the two databases; `write_atomic` replaces a file so that a reader sees the old bytes or the new, never a mixture.
-Looking at things creates nothing.
+    home = StateHome(default_home(os.environ))      the state folder; looking at it creates nothing
+    project = home.project(project_root(cwd))       one project: ledger, night lock, nights, swap lock
+    with project.night_lock(now):                   one night at a time
+        journal = project.new_night(now)            one night's folder, appended as things happen
+    home.memory(project.root)                       families met and rules turned down (SQLite)
+    home.reply_cache(events)                        replies paid for once (SQLite); never fatal
+
+`write_atomic` replaces a file so that a reader sees the old bytes or the new, never a mixture; `compare_and_swap` does
+so only if the file still is what it was. `Disk` is the seam through which tests let a write fail at any step. What
+cannot be read or written raises `StateError`.
 """
 
-from skillopt_sleep.store.atomic import DISK, Disk, append_line, private_folder, write_atomic
-from skillopt_sleep.store.journal import NightJournal, Relay
+from skillopt_sleep.store.atomic import (
+    append_line,
+    compare_and_swap,
+    live_sha256,
+    make_folders,
+    missing_folders,
+    private_folder,
+    remove_if_empty,
+    short,
+    subfolders,
+    write_atomic,
+)
+from skillopt_sleep.store.disk import DISK, Disk
+from skillopt_sleep.store.journal import NightJournal, Relay, load_report
 from skillopt_sleep.store.layout import ProjectFolder, StateHome, default_home, project_root
 from skillopt_sleep.store.ledger import Ledger
 from skillopt_sleep.store.memory import Memory, TurnedDown
@@ -24,8 +43,16 @@ __all__ = [
     "StateHome",
     "TurnedDown",
     "append_line",
+    "compare_and_swap",
     "default_home",
+    "live_sha256",
+    "load_report",
+    "make_folders",
+    "missing_folders",
     "private_folder",
     "project_root",
+    "remove_if_empty",
+    "short",
+    "subfolders",
     "write_atomic",
 ]

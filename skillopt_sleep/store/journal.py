@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from skillopt_sleep import __version__
+from skillopt_sleep.domain.errors import StateError
 from skillopt_sleep.domain.reports import NightReport
 from skillopt_sleep.store.atomic import append_line, write_atomic
 
@@ -25,10 +26,14 @@ if TYPE_CHECKING:
 
 
 class NightJournal:
-    """Writes one night down. Also an event sink."""
+    """Writes one night down. Also an event sink, and as such it never raises: events that found no room are counted.
+
+    Everything else raises `StateError` when it cannot be written: a trial that was paid for must not be lost unseen.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.lost_events = 0
 
     @classmethod
     def create(cls, folder: Path, project: Path, now: datetime) -> NightJournal:
@@ -48,7 +53,10 @@ class NightJournal:
         return self.folder.name
 
     def __call__(self, event: Event, /) -> None:
-        append_line(self.folder / "events.jsonl", event.model_dump_json())
+        try:
+            append_line(self.folder / "events.jsonl", event.model_dump_json())
+        except StateError:
+            self.lost_events += 1
 
     def tasks(self, tasks: Iterable[Task]) -> None:
         lines = "".join(task.model_dump_json() + "\n" for task in tasks)
@@ -67,7 +75,7 @@ class NightJournal:
         return self.folder / name
 
 
-def read_report(folder: Path) -> NightReport | None:
+def load_report(folder: Path) -> NightReport | None:
     """The report of a night; None where there is none that can be read (interrupted early, or damaged)."""
     try:
         return NightReport.model_validate_json((folder / "report.json").read_bytes())

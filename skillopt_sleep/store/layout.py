@@ -6,6 +6,7 @@ projects/<slug>-<hash8>/{ledger.jsonl, night.lock, nights/<UTC>-<id>/...}
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,20 +14,29 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from skillopt_sleep.domain.base import short_hash
+from skillopt_sleep.domain.errors import UsageError
+from skillopt_sleep.domain.ports import EventSink
 from skillopt_sleep.domain.reports import NightReport
-from skillopt_sleep.store.atomic import DISK, Disk, private_folder
-from skillopt_sleep.store.journal import NightJournal, read_report
+from skillopt_sleep.store.atomic import private_folder, subfolders
+from skillopt_sleep.store.disk import DISK, Disk
+from skillopt_sleep.store.journal import NightJournal, load_report
 from skillopt_sleep.store.ledger import Ledger
-from skillopt_sleep.store.lock import holder_of, night_lock
+from skillopt_sleep.store.lock import holder_of, night_lock, swap_lock
 from skillopt_sleep.store.memory import Memory
 from skillopt_sleep.store.replies import ReplyCache
 
 
 def default_home(environ: Mapping[str, str]) -> Path:
-    """`SKILLOPT_SLEEP_HOME`, or the platform's folder for a user's application data."""
+    """`SKILLOPT_SLEEP_HOME`, or the platform's folder for a user's application data.
+
+    Raises `UsageError` for a `~` that nobody can resolve.
+    """
     chosen = environ.get("SKILLOPT_SLEEP_HOME")
     if chosen:
-        return Path(chosen).expanduser()
+        try:
+            return Path(chosen).expanduser().absolute()
+        except RuntimeError as error:
+            raise UsageError(f"SKILLOPT_SLEEP_HOME is {chosen!r}, and there is no such home folder.") from error
     from platformdirs import user_data_path
 
     return user_data_path("skillopt-sleep", appauthor=False)
@@ -51,14 +61,16 @@ class StateHome:
     def project(self, root: Path) -> ProjectFolder:
         """The folder of the project at `root` (see `project_root`)."""
         slug = re.sub(r"[^A-Za-z0-9]+", "-", root.name).strip("-").lower()[:40] or "project"
-        return ProjectFolder(self.path / "projects" / f"{slug}-{short_hash(str(root))}", root)
+        key = os.path.normcase(root)  # on Windows, C:\Shop and c:\shop are one project
+        return ProjectFolder(self.path / "projects" / f"{slug}-{short_hash(key)}", root)
 
     def memory(self, project: Path) -> Memory:
         """What is remembered of a project across nights. Opened, and created, when it is first used."""
         return Memory(self.path / "memory.sqlite3", str(project))
 
-    def reply_cache(self) -> ReplyCache:
-        return ReplyCache(self.path / "cache.sqlite3")
+    def reply_cache(self, events: EventSink | None = None) -> ReplyCache:
+        """The cache of replies, shared by all projects. Opened when it is first used; `events` hears of trouble."""
+        return ReplyCache(self.path / "cache.sqlite3", events)
 
 
 class ProjectFolder:
@@ -87,19 +99,23 @@ class ProjectFolder:
 
     def night_folders(self) -> tuple[Path, ...]:
         """Folders of all nights, newest first."""
-        if not self.nights_path.is_dir():
-            return ()
-        return tuple(sorted((entry for entry in self.nights_path.iterdir() if entry.is_dir()), reverse=True))
+        return tuple(reversed(subfolders(self.nights_path)))
 
     def nights(self, *, limit: int) -> tuple[tuple[NightReport, ...], int]:
         """The last nights, newest first, and how many of their folders hold no readable report."""
-        found = [read_report(folder) for folder in self.night_folders()[:limit]]
+        found = [load_report(folder) for folder in self.night_folders()[:limit]]
         return tuple(report for report in found if report), sum(1 for report in found if report is None)
 
     @contextmanager
     def night_lock(self, now: datetime) -> Iterator[None]:
         """Hold the project for one night. Raises `ConflictError`, naming the holder, while another one runs."""
         with night_lock(private_folder(self.path) / "night.lock", now):
+            yield
+
+    @contextmanager
+    def swap_lock(self, *, patience: float = 10.0) -> Iterator[None]:
+        """Hold all live files, of every project: a user's skill can be changed from any of them."""
+        with swap_lock(private_folder(self.path.parent) / "swap.lock", patience=patience):
             yield
 
     def night_holder(self) -> str | None:

@@ -1,7 +1,7 @@
-"""One night at a time for one project.
+"""Locks between processes: one night at a time for a project, one adoption or undo at a time for everybody.
 
-The operating system holds the lock and gives it back when the process ends, however it ends: a stale lock cannot exist.
-The note beside it only says who holds it.
+The operating system holds a lock and gives it back when the process ends, however it ends: a stale lock cannot exist.
+The note beside the night's lock only says who holds it.
 """
 
 from __future__ import annotations
@@ -12,44 +12,61 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from skillopt_sleep.domain.errors import ConflictError
-from skillopt_sleep.store.atomic import write_atomic
+from skillopt_sleep.domain.errors import ConflictError, StateError
+from skillopt_sleep.store.atomic import PRIVATE_FILE, write_atomic
 
 
 @contextmanager
 def night_lock(path: Path, now: datetime) -> Iterator[None]:
     """Hold the lock at `path`, or raise `ConflictError` at once with the name of the holder."""
-    from filelock import FileLock, Timeout
+    # `status` looks by taking the lock for an instant, which must not fail a night: hence the short patience
+    with _held(path, patience=0.5) as held:
+        if not held:
+            raise ConflictError(
+                f"A night of this project is already running ({_note(path)}).",
+                hint="Wait for it, or stop that process; the lock goes with it.",
+            )
+        try:
+            write_atomic(_note_path(path), f"process {os.getpid()}, since {now:%Y-%m-%d %H:%M} UTC".encode())
+            yield
+        finally:
+            _note_path(path).unlink(missing_ok=True)
 
-    lock = FileLock(path, mode=0o600)
-    try:
-        lock.acquire(timeout=0.5)  # `status` looks by taking the lock for an instant, which must not fail a night
-    except Timeout as error:
-        raise ConflictError(
-            f"A night of this project is already running ({_note(path) or 'holder unknown'}).",
-            hint="Wait for it, or stop that process; the lock goes with it.",
-        ) from error
-    try:
-        write_atomic(_note_path(path), f"process {os.getpid()}, since {now:%Y-%m-%d %H:%M} UTC".encode())
+
+@contextmanager
+def swap_lock(path: Path, *, patience: float = 10.0) -> Iterator[None]:
+    """Hold the lock around a change of a live file. Raises `ConflictError` after `patience` seconds."""
+    with _held(path, patience) as held:
+        if not held:
+            raise ConflictError("Another adoption or undo is going on.", hint="Try again when it has ended.")
         yield
-    finally:
-        _note_path(path).unlink(missing_ok=True)
-        lock.release()
 
 
 def holder_of(path: Path) -> str | None:
-    """Who holds the lock, in words; None where nobody does. Creates nothing."""
+    """Who holds the night's lock, in words; None where nobody does. Creates nothing."""
     if not path.exists():
         return None
+    with _held(path, patience=0) as held:
+        return None if held else _note(path)
+
+
+@contextmanager
+def _held(path: Path, patience: float) -> Iterator[bool]:
+    """Try to take a lock; gives whether it is ours. Raises `StateError` where there can be no lock file."""
     from filelock import FileLock, Timeout
 
-    lock = FileLock(path, mode=0o600)
+    lock = FileLock(path, mode=PRIVATE_FILE)
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=patience, poll_interval=0.02)
     except Timeout:
-        return _note(path) or "holder unknown"
-    lock.release()
-    return None
+        yield False
+        return
+    except (OSError, NotImplementedError) as error:
+        raise StateError(f"{path} cannot be locked: {error}.", hint="Check the state folder's permissions.") from error
+    try:
+        yield True
+    finally:
+        lock.release()
 
 
 def _note_path(path: Path) -> Path:
@@ -60,4 +77,4 @@ def _note(path: Path) -> str:
     try:
         return _note_path(path).read_text(encoding="utf-8")
     except OSError:  # the note is a courtesy: between taking the lock and writing the note there is none
-        return ""
+        return "holder unknown"

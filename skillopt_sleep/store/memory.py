@@ -26,6 +26,7 @@ _MIGRATIONS = (
         PRIMARY KEY (project, skill, rule)
     )
     """,
+    "ALTER TABLE turned_down ADD COLUMN proposal_id TEXT",
 )
 
 
@@ -36,6 +37,8 @@ class TurnedDown(Frozen):
     rule: str
     reason: Reason
     at: AwareDatetime
+    proposal_id: str | None = None
+    """The proposal it came in; None where the gate turned it down before there was one."""
 
 
 class Memory:
@@ -73,16 +76,25 @@ class Memory:
             return ()
         with connection(self._path, _MIGRATIONS) as db:
             rows = db.execute(
-                "SELECT skill, rule, reason, at FROM turned_down WHERE project = ? ORDER BY at, rule", (self._project,)
+                "SELECT skill, rule, reason, at, proposal_id FROM turned_down WHERE project = ? ORDER BY at, rule",
+                (self._project,),
             )
-            return tuple(TurnedDown(skill=s, rule=r, reason=why, at=at) for s, r, why, at in rows)
+            return tuple(
+                TurnedDown(skill=skill, rule=rule, reason=why, at=at, proposal_id=proposal_id)
+                for skill, rule, why, at, proposal_id in rows
+            )
 
-    def turn_down(self, skill: str, rules: Iterable[str], *, reason: Reason, at: datetime) -> None:
-        """Remember rules that must not be proposed again."""
-        rows = [(self._project, skill, rule, reason, at.astimezone(UTC).isoformat()) for rule in rules]
+    def turn_down(
+        self, skill: str, rules: Iterable[str], *, reason: Reason, at: datetime, proposal_id: str | None = None
+    ) -> None:
+        """Remember rules that must not be proposed again. The first reason stays."""
+        when = at.astimezone(UTC).isoformat()
+        rows = [(self._project, skill, rule, reason, when, proposal_id) for rule in rules]
         if not rows:
             return
         with connection(self._path, _MIGRATIONS) as db:
             db.executemany(
-                "INSERT OR IGNORE INTO turned_down (project, skill, rule, reason, at) VALUES (?, ?, ?, ?, ?)", rows
+                "INSERT OR IGNORE INTO turned_down (project, skill, rule, reason, at, proposal_id)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                rows,
             )

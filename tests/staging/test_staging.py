@@ -4,97 +4,18 @@ import json
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from skillopt_sleep.domain.base import sha256_hex
-from skillopt_sleep.domain.errors import ConflictError, SleepError, StateError, UnknownName
-from skillopt_sleep.domain.reports import LedgerEntry, Proposal
-from skillopt_sleep.domain.skills import AddRule, EditOutcome
-from skillopt_sleep.domain.verdicts import Decision, Verdict
-from skillopt_sleep.staging import (
-    AllowedRoots,
-    Change,
-    adopt,
-    count_unreadable,
-    dismiss,
-    find,
-    list_proposals,
-    stage,
-    undo,
-)
-from skillopt_sleep.store import Disk, Memory, ProjectFolder, StateHome
-from tests.store.disks import PowerCut
-
-NOW = datetime(2026, 12, 1, 3, 0, tzinfo=UTC)
-BEFORE = b"# Notes\r\n\r\nBe brief.\r\n"
-AFTER = BEFORE + b"- Be kind.\r\n"
-RULE = "Be kind."
-
-
-def clock() -> datetime:
-    return NOW
-
-
-@dataclass
-class Desk:
-    """One project with a live skill, as a person would have it."""
-
-    root: Path
-    disk: Disk = field(default_factory=Disk)
-
-    def __post_init__(self) -> None:
-        self.live = self.root / "claude" / "skills" / "notes" / "SKILL.md"
-        self.live.parent.mkdir(parents=True)
-        self.live.write_bytes(BEFORE)
-        self.home = StateHome(self.root / "state")
-        self.memory: Memory = self.home.memory(self.root)
-        self.roots = AllowedRoots(claude_root=self.root / "claude", project_root=self.root / "project")
-
-    @property
-    def project(self) -> ProjectFolder:
-        folder = self.home.project(self.root)
-        return ProjectFolder(folder.path, folder.root, self.disk)
-
-    def stage(
-        self,
-        *,
-        decision: Decision = "accept",
-        before: bytes | None = BEFORE,
-        target: Path | None = None,
-        number: int = 1,
-    ) -> Proposal:
-        journal = self.project.new_night(NOW)
-        proposal = Proposal(
-            id=f"notes-0000000{number}",
-            night_id=journal.id,
-            project=str(self.root),
-            skill="notes",
-            target=str(target or self.live),
-            before_sha256=sha256_hex(before) if before is not None else None,
-            after_sha256=sha256_hex(AFTER),
-            created_at=NOW,
-            outcomes=(EditOutcome(edit=AddRule(text=RULE), status="applied", rule_id="r1"),),
-            verdict=Verdict(decision=decision, reason="improved", explanation="Because."),
-        )
-        return stage(self.project, proposal, before, AFTER)
-
-    def adopt(self, *, unverified: bool = False) -> Change:
-        return adopt(self.project, find(self.project, "notes"), roots=self.roots, unverified=unverified, clock=clock)
-
-    def undo(self) -> Change:
-        return undo(self.project, find(self.project, "notes"), roots=self.roots, memory=self.memory, clock=clock)
-
-    def status(self) -> str:
-        return find(self.project, "notes").status
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+from skillopt_sleep.domain.errors import ConflictError, NothingToDo, SleepError, StateError, UnknownName
+from skillopt_sleep.domain.reports import LedgerEntry
+from skillopt_sleep.domain.verdicts import Decision
+from skillopt_sleep.staging import count_unreadable, dismiss, find, list_proposals, stage
+from skillopt_sleep.store import Disk
+from tests.staging.desk import AFTER, BEFORE, NOW, RULE, Desk, clock
 
 
 def test_adopting_and_undoing_gives_back_the_very_bytes_and_the_mode(desk: Desk) -> None:
@@ -242,7 +163,7 @@ def test_a_stale_look_at_a_proposal_cannot_adopt_it_a_second_time(desk: Desk) ->
     seen_before = find(desk.project, "notes")
     desk.adopt()
     with pytest.raises(ConflictError, match="adopted already"):
-        adopt(desk.project, seen_before, roots=desk.roots, clock=clock)
+        desk.adopt(staged=seen_before)
 
 
 def test_proposals_are_found_by_id_beginning_and_skill_and_unknown_ones_name_the_nearest(desk: Desk) -> None:
@@ -262,40 +183,6 @@ def test_a_proposal_whose_manifest_is_damaged_is_left_out_and_the_others_stay(de
     (find(desk.project, second.id).folder / "proposal.json").write_text("{", encoding="utf-8")
     assert [staged.proposal.id for staged in list_proposals(desk.project)] == [first.id]
     assert count_unreadable(desk.project) == 1
-
-
-def _until_it_works(desk: Desk, act: Callable[[], Change], allowed: tuple[bytes | None, ...]) -> int:
-    """Cut the power at every step in turn; after each cut the live file must hold one of the allowed contents."""
-    for at in range(1, 40):
-        desk.disk = PowerCut(at)
-        try:
-            act()
-        except StateError:
-            live = desk.live.read_bytes() if desk.live.exists() else None
-            assert live in allowed
-            continue
-        return at
-    raise AssertionError("it never got through")
-
-
-def test_a_crash_at_any_write_of_adopt_or_undo_can_be_finished_later(desk: Desk) -> None:
-    desk.stage()
-    steps = _until_it_works(desk, desk.adopt, (BEFORE, AFTER))
-    assert steps > 6, "the cut must have struck before, within and after the swap"
-    assert desk.live.read_bytes() == AFTER
-    assert desk.status() == "adopted"
-    _until_it_works(desk, desk.undo, (BEFORE, AFTER))
-    assert desk.live.read_bytes() == BEFORE
-    assert desk.status() == "undone"
-
-
-def test_a_crash_while_a_created_file_is_removed_can_be_finished_later(desk: Desk) -> None:
-    desk.live.unlink()
-    desk.stage(before=None)
-    desk.adopt()
-    _until_it_works(desk, desk.undo, (AFTER, None))
-    assert not desk.live.exists()
-    assert desk.status() == "undone"
 
 
 @pytest.mark.parametrize("swapped", [True, False])
@@ -323,3 +210,181 @@ def test_a_live_path_that_is_a_folder_is_an_error_for_people(desk: Desk) -> None
     desk.live.mkdir()
     with pytest.raises(SleepError, match="cannot be read"):
         desk.adopt()
+
+
+# --- more ways in which the world can have changed ------------------------------------------------------------------
+
+
+def test_a_manifest_that_points_to_another_skill_of_the_person_is_refused_too(desk: Desk) -> None:
+    other = desk.root / "claude" / "skills" / "other" / "SKILL.md"
+    other.parent.mkdir()
+    other.write_bytes(BEFORE)
+    desk.stage()
+    _manifest(desk, target=str(other))
+    with pytest.raises(ConflictError, match="is not what was staged"):
+        desk.adopt()
+    assert other.read_bytes() == BEFORE
+
+
+@pytest.mark.skipif(os.name == "nt", reason="symbolic links need a privilege on Windows")
+@pytest.mark.parametrize(("place", "refused"), [("outside", True), ("project/docs", False)])
+def test_a_link_in_a_project_must_not_lead_out_of_it(desk: Desk, place: str, refused: bool) -> None:
+    real = desk.root / place / "SKILL.md"
+    link = desk.root / "project" / ".claude" / "skills" / "notes" / "SKILL.md"
+    for file in (real, link):
+        file.parent.mkdir(parents=True)
+    real.write_bytes(BEFORE)
+    link.symlink_to(real)
+    desk.stage(target=link)
+    if refused:
+        with pytest.raises(ConflictError, match="leads out of the project"):
+            desk.adopt()
+    else:
+        desk.adopt()
+    assert real.read_bytes() == (BEFORE if refused else AFTER)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="symbolic links need a privilege on Windows")
+def test_links_to_what_is_no_skill_and_links_in_a_circle_are_refused(desk: Desk) -> None:
+    profile = desk.root / ".bashrc"
+    profile.write_bytes(BEFORE)
+    desk.live.unlink()
+    desk.live.symlink_to(profile)
+    desk.stage()
+    with pytest.raises(ConflictError, match="no Markdown file"):
+        desk.adopt()
+    desk.live.unlink()
+    desk.live.symlink_to(desk.live)
+    with pytest.raises(ConflictError, match="lead nowhere"):
+        desk.adopt()
+    assert profile.read_bytes() == BEFORE
+
+
+def test_a_damaged_backup_is_noticed_before_anything_is_replaced(desk: Desk) -> None:
+    desk.stage()
+    (find(desk.project, "notes").folder / "before.md").write_bytes(b"?")
+    with pytest.raises(ConflictError, match="not what was staged"):
+        desk.adopt()
+    assert desk.live.read_bytes() == BEFORE
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_a_write_protected_skill_is_left_alone(desk: Desk) -> None:
+    desk.stage()
+    desk.live.chmod(0o444)
+    with pytest.raises(StateError, match="write-protected"):
+        desk.adopt()
+    assert desk.live.read_bytes() == BEFORE
+
+
+def test_every_folder_that_adopting_made_goes_again_unless_something_else_lies_in_it(desk: Desk) -> None:
+    new = desk.root / "project" / ".claude" / "skills" / "fresh" / "SKILL.md"
+    desk.stage(before=None, target=new)
+    desk.adopt()
+    (desk.root / "project" / ".claude" / "settings.json").write_text("{}", encoding="utf-8")
+    desk.undo()
+    assert not (desk.root / "project" / ".claude" / "skills").exists()
+    assert (desk.root / "project" / ".claude" / "settings.json").exists()
+    if os.name != "nt":
+        desk.adopt()
+        assert stat.S_IMODE(new.stat().st_mode) == 0o644
+        assert stat.S_IMODE(new.parent.stat().st_mode) & 0o500 == 0o500
+
+
+def test_what_was_undone_can_be_adopted_again_and_undone_again(desk: Desk) -> None:
+    desk.stage()
+    for _ in range(2):
+        desk.adopt()
+        desk.undo()
+    assert desk.live.read_bytes() == BEFORE
+
+
+def test_undoing_under_a_later_adoption_names_the_one_to_undo_first(desk: Desk) -> None:
+    first = desk.stage(number=1)
+    desk.adopt()
+    later = desk.stage(number=2, before=AFTER, after=AFTER + b"- Be quick.\r\n", at=NOW + timedelta(hours=1))
+    desk.adopt()
+    with pytest.raises(ConflictError) as caught:
+        desk.undo(first.id)
+    assert later.id in caught.value.hint
+    desk.undo(later.id)
+    desk.undo(first.id)
+    assert desk.live.read_bytes() == BEFORE
+
+
+def test_of_several_proposals_for_a_skill_the_wanted_status_goes_before_the_newest(desk: Desk) -> None:
+    first = desk.stage(number=1)
+    desk.adopt()
+    newest = desk.stage(number=2, before=AFTER, after=AFTER + b"!", at=NOW + timedelta(hours=1))
+    assert find(desk.project, "notes").proposal.id == newest.id
+    assert find(desk.project, "notes", prefer="adopted").proposal.id == first.id
+
+
+def test_dismissing_turns_the_rules_down_and_is_final(desk: Desk) -> None:
+    proposal = desk.stage()
+    dismiss(desk.project, find(desk.project, "notes"), memory=desk.memory, clock=clock)
+    (entry,) = desk.memory.all_turned_down()
+    assert (entry.rule, entry.reason, entry.proposal_id) == (RULE, "dismissed", proposal.id)
+    with pytest.raises(ConflictError, match="dismissed already"):
+        desk.adopt()
+    assert desk.live.read_bytes() == BEFORE
+
+
+def test_a_proposal_without_a_change_is_not_staged(desk: Desk) -> None:
+    with pytest.raises(NothingToDo, match="change nothing"):
+        desk.stage(after=BEFORE)
+    assert list_proposals(desk.project) == ()
+
+
+def test_staging_again_replaces_what_nobody_has_decided_on_and_nothing_else(desk: Desk) -> None:
+    proposal = desk.stage()
+    assert stage(desk.project, proposal, BEFORE, AFTER) == proposal
+    assert len(list_proposals(desk.project)) == 1
+    desk.adopt()
+    with pytest.raises(ConflictError, match="adopted already"):
+        stage(desk.project, proposal, BEFORE, AFTER)
+
+
+# --- races ----------------------------------------------------------------------------------------------------------
+
+
+class Meddling(Disk):
+    """Lets somebody else do something right before the adoption's intent is on record."""
+
+    def __init__(self, meddle: Callable[[], object]) -> None:
+        self._meddle: Callable[[], object] | None = meddle
+
+    def open_new(self, path: Path, mode: int) -> int:
+        if self._meddle is not None:
+            meddle, self._meddle = self._meddle, None
+            meddle()
+        return super().open_new(path, mode)
+
+
+def test_an_edit_by_hand_in_the_moment_of_adopting_is_not_overwritten(desk: Desk) -> None:
+    desk.stage()
+    desk.disk = Meddling(lambda: desk.live.write_bytes(b"typed just now"))
+    with pytest.raises(ConflictError, match="in this very moment"):
+        desk.adopt()
+    assert desk.live.read_bytes() == b"typed just now"
+    assert [entry.name for entry in desk.live.parent.iterdir()] == ["SKILL.md"]
+    desk.live.write_bytes(BEFORE)
+    desk.adopt()
+    assert desk.status() == "adopted"
+
+
+def test_of_two_adoptions_at_the_same_time_the_second_is_refused(desk: Desk) -> None:
+    desk.stage()
+    second: list[str] = []
+
+    def race() -> None:
+        with pytest.raises(ConflictError) as caught, Desk(desk.root).project.swap_lock(patience=0.05):
+            raise AssertionError("both hold the lock")
+        second.append(caught.value.message)
+
+    stale = find(desk.project, "notes")
+    desk.disk = Meddling(race)
+    desk.adopt()
+    assert second == ["Another adoption or undo is going on."]
+    with pytest.raises(ConflictError, match="adopted already"):
+        desk.adopt(staged=stale)

@@ -2,19 +2,22 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from skillopt_sleep.domain.errors import ConflictError, StateError
+from skillopt_sleep.domain.errors import ConflictError, StateError, UsageError
 from skillopt_sleep.domain.events import Warned
 from skillopt_sleep.domain.llm import Reply
 from skillopt_sleep.domain.reports import LedgerEntry, NightReport
 from skillopt_sleep.domain.tasks import KnownFamily
+from skillopt_sleep.domain.trials import Trial
 from skillopt_sleep.store import (
     Ledger,
     Memory,
@@ -25,7 +28,7 @@ from skillopt_sleep.store import (
     project_root,
     write_atomic,
 )
-from tests.store.disks import PowerCut
+from tests.store.disks import FullDisk
 
 NOW = datetime(2026, 12, 1, 3, 0, tzinfo=UTC)
 
@@ -35,7 +38,7 @@ def test_a_write_that_fails_at_any_step_leaves_the_old_bytes_and_no_litter(tmp_p
     file = tmp_path / "a.md"
     file.write_bytes(b"old")
     with pytest.raises(StateError, match="No space left"):
-        write_atomic(file, b"new", disk=PowerCut(step))
+        write_atomic(file, b"new", disk=FullDisk(step))
     assert file.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -187,3 +190,142 @@ def test_a_second_night_is_refused_with_the_holder_named_and_a_dead_holder_is_fo
     with project.night_lock(NOW):
         pass
     assert project.night_holder() is None
+
+
+# --- what cannot be read or written -----------------------------------------------------------------------------------
+
+
+def test_looking_at_a_state_folder_that_does_not_exist_creates_nothing(tmp_path: Path) -> None:
+    home = StateHome(tmp_path / "state")
+    project = home.project(tmp_path)
+    assert project.ledger.read() == ((), 0)
+    assert project.nights(limit=5) == ((), 0)
+    assert project.night_holder() is None
+    assert home.memory(tmp_path).known_families() == ()
+    assert home.memory(tmp_path).turned_down("notes") == ()
+    assert home.reply_cache().get("k") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_way_of_writing_below_a_file_is_a_state_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    home = StateHome(tmp_path / "file" / "state")
+    project = home.project(tmp_path)
+
+    def lock() -> None:
+        with project.night_lock(NOW):
+            raise AssertionError("the lock cannot be held")
+
+    writes: tuple[Callable[[], object], ...] = (
+        lambda: project.ledger.append(LedgerEntry(kind="staged", at=NOW)),
+        lambda: home.memory(tmp_path).turn_down("notes", ["Be kind."], reason="undone", at=NOW),
+        lambda: write_atomic(tmp_path / "file" / "a.md", b"x"),
+        lock,
+    )
+    for write in writes:
+        with pytest.raises(StateError):
+            write()
+    assert project.nights(limit=5) == ((), 0)
+
+
+def test_damaged_lines_of_the_ledger_are_counted_wherever_they_stand(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    entry = LedgerEntry(kind="staged", at=NOW, proposal_id="p1")
+    path.write_bytes(b"\xff\xfe\n[]\n\n" + entry.model_dump_json().encode() + b'\n{"kind": "sta')
+    assert Ledger(path).read() == ((entry,), 3)
+
+
+def test_a_ledger_that_cannot_be_read_is_not_mistaken_for_an_empty_one(tmp_path: Path) -> None:
+    (tmp_path / "ledger.jsonl").mkdir()
+    with pytest.raises(StateError, match="cannot be read"):
+        Ledger(tmp_path / "ledger.jsonl").entries()
+
+
+def test_an_event_that_finds_no_room_is_counted_and_a_trial_is_an_error(tmp_path: Path) -> None:
+    journal = StateHome(tmp_path).project(tmp_path).new_night(NOW)
+    for name in ("events.jsonl", "trials.jsonl"):
+        (journal.folder / name).mkdir()
+    journal(Warned(message="lost"))
+    assert journal.lost_events == 1
+    with pytest.raises(StateError):
+        journal.trial(Trial(task_id="t", family="f", sample=0, arm="before", error="model: no"))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_of_somebody_else_stays_theirs(tmp_path: Path) -> None:
+    file = tmp_path / "SKILL.md"
+    file.write_bytes(b"old")
+    os.chown(file, 1234, 1234)
+    file.chmod(0o640)
+    write_atomic(file, b"new")
+    found = file.stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (1234, 1234, 0o640)
+
+
+def test_a_home_folder_of_nobody_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert default_home({"SKILLOPT_SLEEP_HOME": "state"}) == tmp_path / "state"
+    with pytest.raises(UsageError, match="no such home folder"):
+        default_home({"SKILLOPT_SLEEP_HOME": "~nobody-of-that-name/state"})
+
+
+# --- databases and locks ----------------------------------------------------------------------------------------------
+
+
+def test_a_memory_of_the_first_version_is_brought_up_to_date_and_keeps_what_it_knows(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    db = sqlite3.connect(path)
+    db.executescript(
+        """
+        CREATE TABLE family (project TEXT, id TEXT, leader TEXT, grp TEXT, place INTEGER, PRIMARY KEY (project, id));
+        CREATE TABLE turned_down (project TEXT, skill TEXT, rule TEXT, reason TEXT, at TEXT,
+            PRIMARY KEY (project, skill, rule));
+        INSERT INTO turned_down VALUES ('/shop', 'notes', 'Be vague.', 'undone', '2026-11-01T00:00:00+00:00');
+        PRAGMA user_version = 1;
+        """
+    )
+    db.close()
+    memory = Memory(path, "/shop")
+    memory.turn_down("notes", ["Be loud."], reason="dismissed", at=NOW, proposal_id="p1")
+    assert [(entry.rule, entry.proposal_id) for entry in memory.all_turned_down()] == [
+        ("Be vague.", None),
+        ("Be loud.", "p1"),
+    ]
+
+
+def test_a_memory_of_a_newer_version_is_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(StateError, match="newer version"):
+        Memory(path, "/shop").known_families()
+
+
+def test_reading_a_memory_leaves_no_files_beside_it(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "memory.sqlite3", "/shop")
+    memory.turn_down("notes", ["Be vague."], reason="undone", at=NOW)
+    assert memory.turned_down("notes") == ("Be vague.",)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["memory.sqlite3"]
+
+
+def test_a_second_night_in_the_same_process_is_refused_too(tmp_path: Path) -> None:
+    project = StateHome(tmp_path / "state").project(tmp_path)
+    other = StateHome(tmp_path / "state").project(tmp_path / "other")
+    with (
+        project.night_lock(NOW),
+        other.night_lock(NOW),
+        pytest.raises(ConflictError, match=f"process {os.getpid()}"),
+        project.night_lock(NOW),
+    ):
+        raise AssertionError("two nights at once")
+
+
+def test_live_files_are_held_for_all_projects_together(tmp_path: Path) -> None:
+    home = StateHome(tmp_path / "state")
+    with (
+        home.project(tmp_path / "a").swap_lock(),
+        pytest.raises(ConflictError, match="going on"),
+        home.project(tmp_path / "b").swap_lock(patience=0.05),
+    ):
+        raise AssertionError("two swaps at once")
