@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from skillopt_sleep.agents.tool_loop import MAX_ROUNDS
 from skillopt_sleep.domain.errors import UsageError
 from skillopt_sleep.domain.llm import estimate_tokens
-from skillopt_sleep.domain.tasks import Slice, Task
+from skillopt_sleep.domain.slices import Slice
+from skillopt_sleep.domain.tasks import Task
 from skillopt_sleep.settings import Settings
 from skillopt_sleep.views import PlannedSkill, PlanView
 from skillopt_sleep.workload import SkillWork, Workload

@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError
 
 from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.errors import InputError, UnknownName, UsageError
-from skillopt_sleep.domain.tasks import SplitPolicy
+from skillopt_sleep.domain.slices import SplitPolicy
 from skillopt_sleep.domain.verdicts import GatePolicy, Metric
 
 ENV_PREFIX = "SKILLOPT_SLEEP_"

@@ -12,7 +12,7 @@ from pydantic import AwareDatetime
 from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.llm import Role
 from skillopt_sleep.domain.reports import HarvestCounts, MineCounts, NightReport, Proposal, ProposalStatus
-from skillopt_sleep.domain.tasks import Slice
+from skillopt_sleep.domain.slices import Slice
 from skillopt_sleep.domain.verdicts import Decision
 
 

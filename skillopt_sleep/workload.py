@@ -14,7 +14,8 @@ from skillopt_sleep.domain.events import PhaseFinished, PhaseStarted
 from skillopt_sleep.domain.ports import EventSink, TranscriptSource
 from skillopt_sleep.domain.reports import HarvestCounts, MineCounts
 from skillopt_sleep.domain.sessions import Query
-from skillopt_sleep.domain.tasks import Slice, SplitPolicy, Task
+from skillopt_sleep.domain.slices import Slice, SplitPolicy
+from skillopt_sleep.domain.tasks import Task
 from skillopt_sleep.harvest import Tally, harvest
 from skillopt_sleep.mine.heuristic import mine_sessions
 from skillopt_sleep.shelf import Shelf, SkillFile

@@ -18,7 +18,8 @@ from skillopt_sleep.domain.aio import one_error
 from skillopt_sleep.domain.describe import describe
 from skillopt_sleep.domain.events import VerdictReached
 from skillopt_sleep.domain.ports import EventSink, Roles
-from skillopt_sleep.domain.tasks import Slice, Task
+from skillopt_sleep.domain.slices import Slice
+from skillopt_sleep.domain.tasks import Task
 from skillopt_sleep.domain.trials import PairedEvidence, Trial
 from skillopt_sleep.domain.verdicts import Verdict
 from skillopt_sleep.gate import judge_gate

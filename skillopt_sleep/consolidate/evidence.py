@@ -12,7 +12,8 @@ from skillopt_sleep.consolidate.epoch import Epoch
 from skillopt_sleep.domain.base import short_hash
 from skillopt_sleep.domain.llm import Role
 from skillopt_sleep.domain.reports import Proposal, SkillResult, SliceResult, TaskEvidence
-from skillopt_sleep.domain.tasks import Slice, Task
+from skillopt_sleep.domain.slices import Slice
+from skillopt_sleep.domain.tasks import Task
 from skillopt_sleep.domain.trials import Arm, PairedEvidence, Trial
 from skillopt_sleep.replay import summarise
 from skillopt_sleep.stats import sign_flip_interval

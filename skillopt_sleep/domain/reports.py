@@ -10,7 +10,7 @@ from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.llm import Role
 from skillopt_sleep.domain.sessions import LineSkipReason, SkipReason
 from skillopt_sleep.domain.skills import EditOutcome
-from skillopt_sleep.domain.tasks import Slice
+from skillopt_sleep.domain.slices import Slice
 from skillopt_sleep.domain.verdicts import Decision, Verdict
 
 ProposalStatus = Literal["staged", "adopted", "undone", "dismissed"]

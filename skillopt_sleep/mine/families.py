@@ -19,7 +19,7 @@ from datetime import datetime
 from rapidfuzz.distance import Indel
 
 from skillopt_sleep.domain.base import short_hash
-from skillopt_sleep.domain.tasks import KnownFamily
+from skillopt_sleep.domain.slices import KnownFamily
 from skillopt_sleep.mine.lexicon import PINNING
 from skillopt_sleep.mine.wording import Wording, has_cjk, label, read_wording
 

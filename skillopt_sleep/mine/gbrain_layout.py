@@ -17,7 +17,8 @@ from typing import Any
 from skillopt_sleep.domain.base import sha256_hex
 from skillopt_sleep.domain.checks import ToolCalled
 from skillopt_sleep.domain.errors import InputError
-from skillopt_sleep.domain.tasks import Criterion, Rules, Slice, Task, Tool
+from skillopt_sleep.domain.slices import Slice
+from skillopt_sleep.domain.tasks import Criterion, Rules, Task, Tool
 from skillopt_sleep.mine.rows import fields, read_document, read_text, text_field
 from skillopt_sleep.mine.tasks_file import read_criterion, require_unique_ids
 

@@ -15,7 +15,8 @@ from datetime import datetime
 from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.reports import MineCounts
 from skillopt_sleep.domain.sessions import Session
-from skillopt_sleep.domain.tasks import KnownFamily, Rules, Slice, SplitPolicy, Task, slice_of
+from skillopt_sleep.domain.slices import KnownFamily, Slice, SplitPolicy, slice_of
+from skillopt_sleep.domain.tasks import Rules, Task
 from skillopt_sleep.mine.conversations import Request, read_requests
 from skillopt_sleep.mine.criteria import HouseRule, Stated, house_rules, settle
 from skillopt_sleep.mine.evaluable import why_not_evaluable

@@ -31,18 +31,8 @@ from pydantic import ValidationError
 
 from skillopt_sleep.domain.checks import parse_check
 from skillopt_sleep.domain.errors import InputError, UnknownName
-from skillopt_sleep.domain.tasks import (
-    Criterion,
-    Exact,
-    Rubric,
-    Rules,
-    Slice,
-    SplitPolicy,
-    Task,
-    TaskOrigin,
-    Tool,
-    slice_of,
-)
+from skillopt_sleep.domain.slices import Slice, SplitPolicy, slice_of
+from skillopt_sleep.domain.tasks import Criterion, Exact, Rubric, Rules, Task, TaskOrigin, Tool
 from skillopt_sleep.mine.families import family_id
 from skillopt_sleep.mine.rows import fields, kind, list_field, read_document, text_field
 from skillopt_sleep.mine.wording import read_wording

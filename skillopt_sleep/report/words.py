@@ -10,7 +10,7 @@ from skillopt_sleep.domain.llm import Role
 from skillopt_sleep.domain.reports import NightReport, NightStatus, RoleSpend, SkillResult, SliceResult
 from skillopt_sleep.domain.sessions import LineSkipReason, SkipReason
 from skillopt_sleep.domain.skills import DropRule, Edit, EditStatus, ReplaceRule
-from skillopt_sleep.domain.tasks import Slice
+from skillopt_sleep.domain.slices import Slice
 from skillopt_sleep.domain.verdicts import Verdict, VerdictReason
 from skillopt_sleep.report.text import count, one_line
 

@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from skillopt_sleep.domain.base import sha256_hex
 from skillopt_sleep.domain.errors import ConflictError, InputError, NothingToDo, StateError, UnknownName
 from skillopt_sleep.domain.reports import LedgerEntry, Proposal, ProposalStatus
-from skillopt_sleep.skilldoc import unified_diff
 from skillopt_sleep.store import ProjectFolder, live_sha256, private_folder, subfolders, write_atomic
 
 Intent = Literal["adopting", "undoing"]
@@ -38,6 +37,10 @@ class Staged:
 
     @property
     def diff(self) -> str:
+        from skillopt_sleep.skilldoc import (
+            unified_diff,  # listing proposals should not load what only reading one needs
+        )
+
         return unified_diff(self.before() or b"", self.after(), self.target.name)
 
     def before(self) -> bytes | None:
@@ -80,6 +83,8 @@ def stage(project: ProjectFolder, proposal: Proposal, before: bytes | None, afte
     if known is not None and known.status != "staged":
         raise ConflictError(f"Proposal {proposal.id} is {known.status} already; it is not staged again.")
     manifest = proposal.model_dump_json(indent=2).encode("utf-8")
+    from skillopt_sleep.skilldoc import unified_diff
+
     diff = unified_diff(before or b"", after, Path(proposal.target).name)
     files = {"before.md": before, "after.md": after, "diff.patch": diff.encode("utf-8"), MANIFEST: manifest}
     for file, data in files.items():

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import AwareDatetime
 
 from skillopt_sleep.domain.base import Frozen
-from skillopt_sleep.domain.tasks import KnownFamily
+from skillopt_sleep.domain.slices import KnownFamily
 from skillopt_sleep.store.database import connection
 
 Reason = Literal["rejected", "undone", "dismissed"]

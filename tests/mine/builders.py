@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from skillopt_sleep.domain.sessions import Session, Turn
-from skillopt_sleep.domain.tasks import SplitPolicy
+from skillopt_sleep.domain.slices import SplitPolicy
 from skillopt_sleep.mine.families import family_id
 from skillopt_sleep.mine.wording import label, read_wording
 
@@ -38,7 +38,7 @@ def subjects(
     wanted: Literal["train", "gate", "test"], count: int, template: str = "write the release notes for {}"
 ) -> list[str]:
     """Requests of one group whose families fall into a slice, found by trying names one after the other."""
-    from skillopt_sleep.domain.tasks import slice_of
+    from skillopt_sleep.domain.slices import slice_of
 
     found: list[str] = []
     for name in _names():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillopt_sleep.domain.tasks import KnownFamily
+from skillopt_sleep.domain.slices import KnownFamily
 from skillopt_sleep.mine.families import DatedText, assign_families
 from tests.mine.builders import START
 

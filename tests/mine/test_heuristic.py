@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillopt_sleep.domain.sessions import Session
-from skillopt_sleep.domain.tasks import Rules, Task, slice_of
+from skillopt_sleep.domain.slices import slice_of
+from skillopt_sleep.domain.tasks import Rules, Task
 from skillopt_sleep.mine.evaluable import why_not_evaluable
 from skillopt_sleep.mine.heuristic import Mined, mine_sessions
 from tests.mine.builders import POLICY, session, subjects

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from skillopt_sleep.domain.checks import OPERATORS, parse_check
 from skillopt_sleep.domain.errors import InputError, UnknownName, UsageError
-from skillopt_sleep.domain.tasks import SLICES, Exact, Rubric, Rules, SplitPolicy, Task, Tool, slice_of
+from skillopt_sleep.domain.slices import SLICES, SplitPolicy, slice_of
+from skillopt_sleep.domain.tasks import Exact, Rubric, Rules, Task, Tool
 from skillopt_sleep.mine.tasks_file import dump_tasks, load_tasks_file
 
 POLICY = SplitPolicy()

@@ -3,7 +3,8 @@ from __future__ import annotations
 from skillopt_sleep.domain.briefing import Requirement
 from skillopt_sleep.domain.checks import Check, Contains, Regex
 from skillopt_sleep.domain.llm import ToolCall
-from skillopt_sleep.domain.tasks import Rubric, Rules, Slice, Task
+from skillopt_sleep.domain.slices import Slice
+from skillopt_sleep.domain.tasks import Rubric, Rules, Task
 from skillopt_sleep.domain.trials import Attempt, CheckResult, Mark, Score, Trial
 from skillopt_sleep.reflect import failures_of, requirements_of
 

@@ -11,7 +11,7 @@ from skillopt_sleep.domain.llm import ROLES
 from skillopt_sleep.domain.reports import NightStatus, RoleSpend
 from skillopt_sleep.domain.sessions import LineSkipReason, SkipReason
 from skillopt_sleep.domain.skills import EditStatus
-from skillopt_sleep.domain.tasks import SLICES
+from skillopt_sleep.domain.slices import SLICES
 from skillopt_sleep.domain.verdicts import Decision, Verdict, VerdictReason
 from skillopt_sleep.report import words
 from skillopt_sleep.report.text import code, count, md, one_line, sentence, several_lines

@@ -16,7 +16,7 @@ from skillopt_sleep.domain.errors import ConflictError, StateError, UsageError
 from skillopt_sleep.domain.events import Warned
 from skillopt_sleep.domain.llm import Reply
 from skillopt_sleep.domain.reports import LedgerEntry, NightReport
-from skillopt_sleep.domain.tasks import KnownFamily
+from skillopt_sleep.domain.slices import KnownFamily
 from skillopt_sleep.domain.trials import Trial
 from skillopt_sleep.store import (
     Ledger,
