@@ -5,7 +5,6 @@ Everything runs through the same use-cases as a real night; only the environment
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from dataclasses import dataclass
 from importlib import resources
@@ -16,6 +15,7 @@ from skillopt_sleep.domain.base import sha256_hex
 from skillopt_sleep.domain.errors import InputError
 from skillopt_sleep.domain.ports import EventSink
 from skillopt_sleep.requests import AdoptRequest, ProposalRequest, RunRequest
+from skillopt_sleep.store import private_folder, write_atomic
 from skillopt_sleep.views import ChangeView, RunView, View
 from skillopt_sleep.wiring import Environment
 
@@ -50,11 +50,12 @@ def lay_out(folder: Path | None) -> DemoPlaces:
         place = folder.expanduser().resolve()
         if place.exists() and (not place.is_dir() or any(place.iterdir())):
             raise InputError(f"{place} is not an empty folder.", hint="Give the demo a new or an empty folder.")
-        place.mkdir(parents=True, exist_ok=True)
     with resources.as_file(resources.files("skillopt_sleep.experiments") / "demo_data") as bundled:
-        shutil.copytree(bundled / "claude", place / "claude", dirs_exist_ok=True)
-    project = place / "shop"
-    project.mkdir()
+        for file in (path for path in bundled.rglob("*") if path.is_file()):
+            target = place / file.relative_to(bundled)
+            private_folder(target.parent)
+            write_atomic(target, file.read_bytes())
+    project = private_folder(place / "shop")
     environ = {
         "SKILLOPT_SLEEP_HOME": str(place / "state"),
         "CLAUDE_CONFIG_DIR": str(place / "claude"),
