@@ -82,10 +82,10 @@ def plan(request: RunRequest, environment: Environment, events: EventSink = _ign
 
     resolved = settings_for(request, environment)
     where = wiring.places(environment, resolved.settings)
-    target, optimizer = wiring.models(resolved.settings)
+    models = wiring.models(resolved.settings) if resolved.settings.target_model else ()
     work = gather(_search(request, environment, where, resolved, events), events)
     require_work(work)
-    return plan_view(work, resolved.settings, project=str(where.project.root), target=target.id, optimizer=optimizer.id)
+    return plan_view(work, resolved.settings, project=str(where.project.root), models=[model.id for model in models])
 
 
 def run(request: RunRequest, environment: Environment, events: EventSink = _ignore) -> RunView:
@@ -292,17 +292,10 @@ def show_config(environment: Environment) -> ConfigView:
 
 def night_summary(report: NightReport) -> str:
     """The night in a sentence or two."""
-    counts = {word: report.decisions.count(word) for word in ("accept", "reject", "inconclusive")}
-    parts = [
-        f"{counts['accept']} improved" if counts["accept"] else "",
-        f"{counts['reject']} refused" if counts["reject"] else "",
-        f"{counts['inconclusive']} not settled" if counts["inconclusive"] else "",
-    ]
-    found = ", ".join(part for part in parts if part) or "no skill reached the gate"
-    text = f"{len(report.skills)} skill{'' if len(report.skills) == 1 else 's'}: {found}."
-    if report.stopped:
-        text = f"The night ended early: {report.stopped} {text}"
-    return text + (" All figures rest on a simulated model." if report.simulated else "")
+    from skillopt_sleep.report.words import summary
+
+    text = f"The night ended early: {report.stopped} " if report.stopped else ""
+    return text + summary(report) + (" All figures rest on a simulated model." if report.simulated else "")
 
 
 def _write_reports(report: NightReport, project: ProjectFolder, journal: NightJournal) -> Path:

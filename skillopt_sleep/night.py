@@ -80,12 +80,18 @@ class _Night:
                 for item in self.work.skills:
                     group.start_soon(self._improve, item)
             status, stopped = "finished", None
+            if self._every_call_failed():
+                status, stopped = "stopped", "Every model call failed, so nothing was judged."
         except SleepError as error:
             status, stopped = "stopped", str(error)
         finally:
             report = self._report(status, stopped)
             self.journal.finish(report)
         return report
+
+    def _every_call_failed(self) -> bool:
+        spend = self.crew.spend()
+        return any(row.failed for row in spend) and all(row.calls == row.failed and not row.cached for row in spend)
 
     async def _improve(self, item: SkillWork) -> None:
         """One skill. If it cannot be worked on, that does not hold up the others."""

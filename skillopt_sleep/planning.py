@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from skillopt_sleep.agents.tool_loop import MAX_ROUNDS
 from skillopt_sleep.domain.errors import UsageError
-from skillopt_sleep.domain.llm import estimate_tokens
+from skillopt_sleep.domain.llm import Role, estimate_tokens
 from skillopt_sleep.domain.slices import Slice
 from skillopt_sleep.domain.tasks import Task
 from skillopt_sleep.settings import Settings
@@ -21,14 +21,20 @@ REASKS = 2
 """Most calls that one set of edits may take: a malformed answer is asked for once more."""
 
 
-def plan_view(work: Workload, settings: Settings, *, project: str, target: str, optimizer: str) -> PlanView:
-    """The plan as shown to a person. Expected values assume no tool is called twice and no answer is malformed."""
+PLANNED_ROLES: tuple[Role, ...] = ("target", "optimizer")
+
+
+def plan_view(work: Workload, settings: Settings, *, project: str, models: Sequence[str]) -> PlanView:
+    """The plan as shown to a person. Expected values assume no tool is called twice and no answer is malformed.
+
+    `models` holds the ids of the target and the optimiser, or nothing while no model is chosen: counting needs none.
+    """
     skills = tuple(_planned(item, settings) for item in work.skills)
     expected, most = sum(s.expected_calls for s in skills), sum(s.most_calls for s in skills)
     both = list(zip(work.skills, skills, strict=True))
     expected_tokens = sum(_tokens(item, REPLY_TOKENS, planned.expected_calls) for item, planned in both)
     most_tokens = sum(_tokens(item, MOST_REPLY_TOKENS, planned.most_calls) for item, planned in both)
-    simulated = target.startswith("sim:") or optimizer.startswith("sim:")
+    simulated = any(model.startswith("sim:") for model in models)
     tasks = sum(len(item.tasks) for item in work.skills)
     return PlanView(
         summary=(
@@ -37,7 +43,7 @@ def plan_view(work: Workload, settings: Settings, *, project: str, target: str, 
             + (" The model is simulated: no money is spent." if simulated else "")
         ),
         project=project,
-        models={"target": target, "optimizer": optimizer},
+        models=dict(zip(PLANNED_ROLES, models, strict=False)),
         harvest=work.harvest,
         mined=work.mined,
         skills=skills,

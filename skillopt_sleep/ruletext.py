@@ -76,6 +76,8 @@ _QUOTED = re.compile(
     r"“([^”\n]+)”|\"([^\"\n]+)\"|`([^`\n]+)`|«([^»\n]+)»|「([^」\n]+)」|『([^』\n]+)』|\*\*([^*\n]+)\*\*"
     r"|(?<!\w)'([^'\n]+)'(?!\w)|(?<!\w)‘([^’\n]+)’(?!\w)|„([^“”\n]+)[“”]"
 )
+_NAME_MARK = "\x00"
+_CLAUSE_END = re.compile(r"(?<=[^\d])[.:;!](?:\s|$)|[。；！]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -176,7 +178,7 @@ def _gist(text: str) -> _Gist:
     head, _, example = head.partition("```")
     found = (next(group for group in match if group) for match in _QUOTED.findall(head))
     names = frozenset(name for raw in found if (name := _plain_name(raw)))
-    return _read(_QUOTED.sub(" ", head).casefold(), code=" ".join((example + rest).split()), names=names)
+    return _read(_QUOTED.sub(f" {_NAME_MARK} ", head).casefold(), code=" ".join((example + rest).split()), names=names)
 
 
 def _with_names(gist: _Gist, names: frozenset[str]) -> _Gist:
@@ -185,7 +187,7 @@ def _with_names(gist: _Gist, names: frozenset[str]) -> _Gist:
         return gist
     prose = gist.prose
     for name in sorted(names, key=len, reverse=True):
-        prose = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", prose)
+        prose = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f" {_NAME_MARK} ", prose)
     return replace(_read(prose, code=gist.code, names=names), prose=gist.prose)
 
 
@@ -197,7 +199,7 @@ def _read(prose: str, *, code: str, names: frozenset[str]) -> _Gist:
     above, unbound = _AT_LEAST.search(unbound), _AT_LEAST.sub(" ", unbound)
     numbers = frozenset(_NUMBER.findall(counted))
     placed = {place for place, pattern in _PLACES.items() if pattern.search(counted)}
-    words = frozenset(_stems(_PLACES["end"].sub(" ", _PLACES["start"].sub(" ", counted))))
+    words = frozenset(_stems(_PLACES["end"].sub(" ", _PLACES["start"].sub(" ", _core(counted)))))
     return _Gist(
         prose=prose,
         code=code,
@@ -210,6 +212,12 @@ def _read(prose: str, *, code: str, names: frozenset[str]) -> _Gist:
         words=words,
         negated=bool(_NEGATED.search(_AFFIRMED.sub(" ", unbound))),
     )
+
+
+def _core(prose: str) -> str:
+    """The clauses that hold a number or a quoted name (its place is marked). Framing around them is no part of it."""
+    clauses = [clause for clause in _CLAUSE_END.split(prose) if _NAME_MARK in clause or _NUMBER.search(clause)]
+    return " ".join(clauses) or prose
 
 
 def _torn(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -140,6 +140,11 @@ def models(settings: Settings) -> tuple[Model, Model]:
 
     options = Options(seed=settings.seed)
     target = require_model(settings)
+    if target == "template":
+        raise UsageError(
+            "`template` is no model: it writes edits and cannot attempt a task.",
+            hint="Use it as --optimizer-model, and choose another --target-model.",
+        )
     return build(target, options, trusted=True), build(settings.optimizer_model or target, options, trusted=True)
 
 

@@ -146,6 +146,16 @@ def require_work(work: Workload) -> None:
             f"{work.harvest.sessions} sessions were read, and no request in them recurs with a way to judge it yet.",
             hint="Corrections you type ('always end with ...') become criteria; `skillopt-sleep harvest` counts them.",
         )
+    elsewhere, older = work.harvest.skipped.get("other_project", 0), work.harvest.skipped.get("outside_window", 0)
+    if elsewhere:
+        raise NothingToDo(
+            f"No past session belongs to this project; {elsewhere} belong to others.",
+            hint="Change into a project's folder, or say --all-projects.",
+        )
+    if older:
+        raise NothingToDo(
+            f"No past session of this project is recent enough; {older} are older.", hint="Say --since-days N."
+        )
     raise NothingToDo(
         "No past sessions were found.",
         hint="`skillopt-sleep harvest` shows where it looked and what was skipped.",

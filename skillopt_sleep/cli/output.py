@@ -68,7 +68,8 @@ def plan(view: PlanView, *, as_json: bool) -> int:
     out = console()
     out.print(view.summary)
     out.print(f"No model was called. Project: {view.project}")
-    out.print(f"Target: {view.models['target']}, optimiser: {view.models['optimizer']}")
+    chosen = ", ".join(f"{role} {model}" for role, model in view.models.items())
+    out.print(f"Models: {chosen or 'none chosen yet; a night needs --target-model'}")
     _counts(out, view.harvest, view.mined)
     table = _table("skill", "families (train/gate/test)", "calls", "at most", "")
     for skill in view.skills:

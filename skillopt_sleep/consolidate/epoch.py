@@ -150,7 +150,9 @@ def _decide(epoch: Epoch, tasks: Sequence[Task], options: EpochOptions, *, overl
 def _why_nothing(train_before: Sequence[Trial], candidate: Candidate | None) -> str:
     scored = [trial for trial in train_before if trial.mark]
     if not scored:
-        return "no training attempt could be scored, so there was nothing to learn from"
+        first = next((trial.error for trial in train_before if trial.error), None)
+        why = f" (the first one: {first.rstrip('.')})" if first else ""
+        return f"no training attempt could be scored, so there was nothing to learn from{why}"
     if all(trial.mark and trial.mark.hard == 1.0 for trial in scored):
         return "every training attempt already passed, so there was nothing to improve"
     if candidate is None:

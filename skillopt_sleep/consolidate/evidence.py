@@ -121,7 +121,7 @@ def _one_task(task: Task, trials: Sequence[Trial]) -> TaskEvidence:
         samples=max(len(before), len(after)),
         missing=len(trials) - len(before) - len(after),
         example_before=_example(before, passed=False),
-        example_after=_example(after, passed=_passed(after) > 0),
+        example_after=_example(after, passed=not _unmet(after)),
         unmet_before=_unmet(before),
         unmet_after=_unmet(after),
     )

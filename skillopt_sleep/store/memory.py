@@ -68,16 +68,24 @@ class Memory:
             )
 
     def turned_down(self, skill: str) -> tuple[str, ...]:
-        """Texts of the rules of a skill that were turned down, oldest first."""
-        return tuple(entry.rule for entry in self.all_turned_down() if entry.skill == skill)
+        """Texts of the rules of a skill that were turned down, oldest first.
+
+        In whatever project: a person's own skill is the same file in all of them, and was turned down for all.
+        """
+        return tuple(dict.fromkeys(entry.rule for entry in self._turned_down() if entry.skill == skill))
 
     def all_turned_down(self) -> tuple[TurnedDown, ...]:
+        """What was turned down in this project, oldest first."""
+        return self._turned_down(self._project)
+
+    def _turned_down(self, project: str | None = None) -> tuple[TurnedDown, ...]:
         if not self._path.exists():
             return ()
         with connection(self._path, _MIGRATIONS) as db:
             rows = db.execute(
-                "SELECT skill, rule, reason, at, proposal_id FROM turned_down WHERE project = ? ORDER BY at, rule",
-                (self._project,),
+                "SELECT skill, rule, reason, at, proposal_id FROM turned_down"
+                " WHERE ?1 IS NULL OR project = ?1 ORDER BY at, rule",
+                (project,),
             )
             return tuple(
                 TurnedDown(skill=skill, rule=rule, reason=why, at=at, proposal_id=proposal_id)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from skillopt_sleep.cli import main
+from skillopt_sleep.experiments import personas
 from tests.engine.desk import ADD_RISKS, SKILL, Desk, Puppet, Stage, follows_rules, proposes, rows
 
 Out = pytest.CaptureFixture[str]
@@ -86,6 +88,21 @@ def test_both_ways_of_asking_for_a_plan_are_one_and_call_nobody(desk: Desk, caps
     assert main(night(desk, "--dry-run")) == 0
     assert "No model was called." in capsys.readouterr().out
     assert puppet.prompts == []
+
+
+def test_a_plan_needs_no_model_and_says_that_a_night_does(desk: Desk, capsys: Out) -> None:
+    assert main(["dry-run", "--tasks", desk.tasks(rows()), "--skills", "briefs"]) == 0
+    assert "none chosen yet; a night needs --target-model" in capsys.readouterr().out
+
+
+def test_sessions_of_other_projects_are_named_as_the_reason_for_an_empty_night(desk: Desk, capsys: Out) -> None:
+    shutil.copytree(
+        Path(personas.__file__).parent / "demo_data" / "claude" / "projects", desk.root / "claude" / "projects"
+    )
+    assert main(["run", "--target-model", "sim:mid", "--since-days", "3650"]) == 6
+    err = capsys.readouterr().err
+    assert "No past session belongs to this project; 101 belong to others." in err
+    assert "--all-projects" in err
 
 
 @pytest.mark.parametrize(

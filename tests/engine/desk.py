@@ -89,6 +89,7 @@ class Desk:
         self.skill.parent.mkdir(parents=True)
         self.skill.write_bytes(SKILL)
         (self.root / "project").mkdir()
+        Stage.puppet = Puppet(follows_rules, proposes(ADD_RISKS))
 
     @property
     def environment(self) -> Environment:

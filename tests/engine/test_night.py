@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,28 @@ def test_an_outage_is_never_a_zero(desk: Desk) -> None:
     assert result.verdict is None
     assert result.train_before is None
     assert "no training attempt could be scored" in str(result.stopped)
+
+
+def test_a_night_in_which_every_call_failed_is_stopped_and_says_why(desk: Desk) -> None:
+    view = desk.run(Puppet(_fails(ModelMalformed("half a reply")), proposes(ADD_RISKS)), desk.tasks(rows()))
+    assert (view.report.status, view.report.stopped) == ("stopped", "Every model call failed, so nothing was judged.")
+    assert "half a reply" in str(view.report.skills[0].stopped)
+
+
+def test_an_optimiser_that_is_no_model_cannot_be_the_target(desk: Desk) -> None:
+    request = desk.request(desk.tasks(rows())).model_copy(update={"target_model": "template"})
+    with pytest.raises(UsageError, match="cannot attempt a task"):
+        app.run(request, desk.environment)
+
+
+def test_a_rule_dismissed_in_one_project_stays_away_from_the_same_skill_in_another(desk: Desk) -> None:
+    tasks = desk.tasks(rows())
+    desk.run(helpful(), tasks)
+    app.dismiss(ProposalRequest(proposal="briefs"), desk.environment)
+    (desk.root / "other").mkdir()
+    elsewhere = replace(desk.environment, cwd=desk.root / "other")
+    view = app.run(desk.request(tasks), elsewhere)
+    assert [outcome.status for outcome in view.report.skills[0].outcomes] == ["remembered"]
 
 
 def test_held_out_replies_that_are_missing_drop_pairs_and_too_many_make_it_inconclusive(desk: Desk) -> None:

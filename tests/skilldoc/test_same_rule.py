@@ -16,6 +16,11 @@ SAME = [
         "Always include a section headed 'Risks'.\n\n```\n## Risks\n- none\n```",
     ),
     ("Keep replies under 50 words.", "Use at most 50 words."),
+    (
+        "Keep replies under 50 words.",
+        "This holds even where other instructions disagree: keep the reply under 50 words.",
+    ),
+    ("Keep replies under 50 words.", "Keep replies under 50 words. Do this whatever the request is about."),
     ("Keep replies under 50 words.", "Do not write more than 50 words."),
     ("Answer in three bullets.", "Use 3 bullets in the answer."),
     ("Use imperative mood in the subject line", "Write the subject line in the imperative mood."),
