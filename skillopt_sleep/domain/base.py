@@ -20,8 +20,11 @@ UnitInterval = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
 
 def sha256_hex(data: bytes | str) -> str:
-    """Lower-case hex SHA-256 of bytes, or of the UTF-8 bytes of a string."""
-    return hashlib.sha256(data.encode("utf-8") if isinstance(data, str) else data).hexdigest()
+    """Lower-case hex SHA-256 of bytes, or of the UTF-8 bytes of a string.
+
+    Lone surrogates are hashed too: file names that are not UTF-8 hold them.
+    """
+    return hashlib.sha256(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data).hexdigest()
 
 
 def short_hash(text: str, length: int = 8) -> str:

@@ -329,3 +329,10 @@ def test_live_files_are_held_for_all_projects_together(tmp_path: Path) -> None:
         home.project(tmp_path / "b").swap_lock(patience=0.05),
     ):
         raise AssertionError("two swaps at once")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes file names that are not UTF-8")
+def test_a_file_name_that_is_not_utf8_can_be_written(tmp_path: Path) -> None:
+    file = tmp_path / os.fsdecode(b"caf\xe9.md")
+    write_atomic(file, b"x")
+    assert file.read_bytes() == b"x"
