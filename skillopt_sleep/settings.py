@@ -159,7 +159,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         return {}
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path} is not valid TOML: {error}.", hint="Correct it, or move it away.") from error
 
 

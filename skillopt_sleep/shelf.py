@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from skillopt_sleep.domain.base import Frozen
-from skillopt_sleep.domain.errors import ConflictError, UnknownName
+from skillopt_sleep.domain.errors import ConflictError, InputError, UnknownName
 
 Scope = Literal["project", "user", "plugin"]
 
@@ -15,7 +15,15 @@ Scope = Literal["project", "user", "plugin"]
 def claude_root(environ: Mapping[str, str], home: Path) -> Path:
     """Claude Code's own folder: `$CLAUDE_CONFIG_DIR`, else `~/.claude`."""
     chosen = environ.get("CLAUDE_CONFIG_DIR")
-    return Path(chosen).expanduser() if chosen else home / ".claude"
+    return whole_path(chosen) if chosen else home / ".claude"
+
+
+def whole_path(text: str) -> Path:
+    """A folder that a person named, made absolute. Raises `InputError` for a home that does not exist."""
+    try:
+        return Path(text).expanduser().absolute()
+    except RuntimeError as error:
+        raise InputError(f"{text!r} names a home folder that does not exist.") from error
 
 
 class SkillFile(Frozen):

@@ -58,13 +58,11 @@ def state_home(environment: Environment) -> StateHome:
 
 
 def places(environment: Environment, settings: Settings) -> Places:
-    from skillopt_sleep.shelf import claude_root
+    from skillopt_sleep.shelf import claude_root, whole_path
 
     state = state_home(environment)
     claude = (
-        Path(settings.claude_home).expanduser()
-        if settings.claude_home
-        else claude_root(environment.environ, environment.home)
+        whole_path(settings.claude_home) if settings.claude_home else claude_root(environment.environ, environment.home)
     )
     return Places(state=state, project=state.project(project_root(environment.cwd)), claude=claude)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from skillopt_sleep.domain.base import Frozen
 
@@ -91,6 +91,14 @@ class Reply(Frozen):
     tool_calls: tuple[ToolCall, ...] = ()
     stop: StopReason = "end"
     usage: Usage = Usage()
+
+    @field_validator("text")
+    @classmethod
+    def _whole_characters(cls, text: str) -> str:
+        """Half a surrogate pair, which JSON can carry and UTF-8 cannot, would end a night when it is written down."""
+        return (
+            "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text) if not text.isascii() else text
+        )
 
 
 def estimate_tokens(text: str) -> int:

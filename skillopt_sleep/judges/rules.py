@@ -138,6 +138,8 @@ def _json_fits(text: str, check: JsonSchema | None, seconds: float) -> bool:
 
     try:
         return fits(value, check.arg, seconds=seconds)
+    except OverflowError:  # a number that no schema can weigh (1e400) fits none
+        return False
     except TimeoutError as error:
         raise Undecided(f"a pattern of the JSON Schema took longer than {seconds:g} s on this reply") from error
     except referencing.exceptions.Unresolvable as error:

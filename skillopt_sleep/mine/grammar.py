@@ -164,13 +164,30 @@ class _Mention:
     after: str
 
 
+_TWISTED = re.compile(
+    r"\b(?:remov\w*|delet\w*|left\s+out|leave\s+out|kill|lose|drop|rename|neither|nobody|no\s+need|(?:get|take)\b.*\bout"
+    r"|(?:do|does|did)(?:n['’]?t|\s+not)\s+(?:need|have\s+to|want|ask)|(?:make|be)\s+sure\b.*n['’]?t\b|keep\s+(?:writing|saying|using)"
+    r"|isn['’]?t\s+included|wrong\s+to|forget\s+not|deja\s+de|quita\w*|elimin\w*|enl[eè]v\w*|supprim\w*|remov[ae]\w*"
+    r"|\bne\b.*\bplus|weg|убер\w*|удал\w*)\b|不需要|删|去掉|不要|削除"
+)
+"""Wording in which asking and forbidding are easily taken for each other. Nothing is asked for on such grounds: a check
+that is missing costs a little evidence, a wrong one teaches the opposite."""
+_CONDITION = re.compile(r"\b(?:if|unless|only\s+when|either|whenever)\b")
+"""A condition on the request: the check would hold for some requests and not for others."""
+_SCOPED = re.compile(r"\b(?:title|subject|heading|headline|bullet|item|paragraph|section|sentence|line|per|each)s?\b")
+"""A limit on a part of the reply is no limit on the whole."""
+
+
 def read_checks(text: str) -> tuple[Check, ...]:
     """The checks that a person's correction states, without repetitions, in the order stated. Author: "person"."""
     masked = mask_names(text)
     found: list[Check] = []
     for sentence in _SENTENCE.split(fold(masked.text)):
-        found += _named_checks(sentence, masked)
-        found += limit_checks(sentence)
+        if not _CONDITION.search(sentence):
+            named = _named_checks(sentence, masked)
+            found += (check for check in named if isinstance(check, NotContains) or not _TWISTED.search(sentence))
+        if not _SCOPED.search(sentence):
+            found += limit_checks(sentence)
         if _asks_for_json(sentence):
             found.append(JsonValid())
     return tuple(check for place, check in enumerate(found) if check not in found[:place])

@@ -184,3 +184,24 @@ def test_any_text_can_be_read(text: str) -> None:
 def test_a_turn_is_told_by_its_wording_and_its_place(text: str, after_a_reply: str, at_the_start: str) -> None:
     assert read_turn(text, follows_reply=True) == after_a_reply
     assert read_turn(text, follows_reply=False) == at_the_start
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'You forgot to remove "TODO".',
+        'Make sure you don\'t say "ACME".',
+        'No need to say "Best regards".',
+        'You don\'t have to include a section headed "Risks".',
+        'You keep writing "utilize".',
+        'No, kill the section called "Risks".',
+        'Rename the "Risks" section to "Dangers".',
+        'Include neither "ACME" nor "Foo".',
+        'Quita la sección "Riesgos".',
+        "Keep the title under 60 characters.",
+        "Each bullet should be at most 10 words.",
+        'If there are breaking changes, include a section called "Breaking changes".',
+    ],
+)
+def test_twisted_scoped_or_conditional_wording_gives_no_check_rather_than_the_opposite(said: str) -> None:
+    assert [check for check in read_checks(said) if check.op != "not_contains"] == []
