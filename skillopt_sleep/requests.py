@@ -5,29 +5,19 @@ Surfaces build these; every option is declared here or in the option groups of `
 
 from __future__ import annotations
 
-from typing import Any
-
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from skillopt_sleep.domain.base import Frozen
-from skillopt_sleep.settings import BudgetOptions, HarvestOptions, ModelOptions, NightOptions
+from skillopt_sleep.settings import BudgetOptions, HarvestOptions, ModelOptions, Names, NightOptions
 
 
 class TaskOptions(Frozen):
     """What a night works on."""
 
-    skills: tuple[str, ...] = ()
+    skills: Names = ()
     """Only these skills, by name (comma-separated or repeated) [default: every skill the sessions used]."""
     tasks: str | None = None
     """A tasks file (YAML or JSON) to use instead of past sessions."""
-
-    @field_validator("skills", mode="before")
-    @classmethod
-    def _split_commas(cls, value: Any) -> Any:
-        parts = [value] if isinstance(value, str) else value
-        if not isinstance(parts, list | tuple):
-            return value
-        return tuple(name.strip() for part in parts for name in str(part).split(",") if name.strip())
 
 
 class RunRequest(HarvestOptions, ModelOptions, BudgetOptions, NightOptions, TaskOptions):
@@ -35,6 +25,10 @@ class RunRequest(HarvestOptions, ModelOptions, BudgetOptions, NightOptions, Task
 
     dry_run: bool = False
     """Only plan: sessions, tasks, calls, tokens. Calls no model."""
+    show_prompts: bool = False
+    """With --dry-run: print what would be sent, in full where it is known already."""
+    yes: bool = False
+    """Spend money without asking first; needed where there is no terminal to ask on."""
     strict: bool = False
     """Exit with 5 when a verdict is inconclusive."""
 

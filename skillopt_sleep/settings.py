@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.errors import InputError, UnknownName, UsageError
@@ -22,6 +22,17 @@ from skillopt_sleep.domain.verdicts import GatePolicy, Metric
 
 ENV_PREFIX = "SKILLOPT_SLEEP_"
 PROJECT_FILE = ".skillopt-sleep.toml"
+
+
+def _split_commas(value: Any) -> Any:
+    parts = [value] if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple):
+        return value
+    return tuple(name.strip() for part in parts for name in str(part).split(",") if name.strip())
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]
+"""Several names; as a flag or in the environment separated by commas."""
 
 
 class HarvestOptions(Frozen):
@@ -37,6 +48,12 @@ class HarvestOptions(Frozen):
     """At most this many sessions, newest first."""
     all_projects: bool = False
     """Read the sessions of every project, not only of this one."""
+    sources: Names = ("claude-code", "codex")
+    """Whose transcripts are read (comma-separated)."""
+    codex_home: str | None = None
+    """Folder of Codex's own files [default: $CODEX_HOME, else ~/.codex]."""
+    deny_folders: Names = ()
+    """Never read sessions of these working folders, or of folders below them (comma-separated)."""
 
 
 class ModelOptions(Frozen):
@@ -46,6 +63,18 @@ class ModelOptions(Frozen):
     """Model that attempts the tasks (the one the skill is for)."""
     optimizer_model: str | None = None
     """Model that proposes edits; `template` needs no model [default: the target model]."""
+    judge_model: str | None = None
+    """Model that grades replies where a task has a rubric [default: rubrics stay unscored]."""
+    mining: Literal["rules", "model"] = "rules"
+    """How tasks are found in sessions: by fixed rules, free of cost, or by asking the optimiser's model."""
+    openai_url: str | None = None
+    """Address of an OpenAI-compatible service [default: $OPENAI_BASE_URL, else Ollama on this machine]."""
+    claude_path: str | None = None
+    """The `claude` program [default: the one on PATH]."""
+    claude_workers: Annotated[int, Field(ge=1, le=32)] = 4
+    """`claude` processes that answer side by side."""
+    call_seconds: Annotated[float, Field(gt=0, le=3600)] = 180.0
+    """Longest time one model call may take, in seconds."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Seed of everything random that is ours: the simulated model and resampling."""
     slots: Annotated[int, Field(ge=1, le=256)] = 16
@@ -53,12 +82,24 @@ class ModelOptions(Frozen):
 
 
 class BudgetOptions(Frozen):
-    """Hard caps. They are reserved before each call, so they are never passed."""
+    """Hard caps, of this command and of the day. They are reserved before each call, so they are never passed."""
 
     max_calls: Annotated[int, Field(ge=1)] = 2000
     """At most this many model calls a night."""
     max_tokens: Annotated[int, Field(ge=1)] = 5_000_000
     """At most this many tokens a night, input and output together."""
+    max_usd: Annotated[float, Field(ge=0)] | None = 5.0
+    """At most this much money a night, in US dollars, for models whose price is known."""
+    max_minutes: Annotated[float, Field(gt=0)] | None = 480.0
+    """At most this many minutes a night."""
+    daily_calls: Annotated[int, Field(ge=1)] | None = None
+    """At most this many model calls a day (UTC), all commands and projects together."""
+    daily_tokens: Annotated[int, Field(ge=1)] | None = None
+    """At most this many tokens a day."""
+    daily_usd: Annotated[float, Field(ge=0)] | None = 20.0
+    """At most this much money a day, in US dollars."""
+    daily_minutes: Annotated[float, Field(gt=0)] | None = None
+    """At most this many minutes of nights a day."""
 
 
 class NightOptions(Frozen):
@@ -82,6 +123,8 @@ class NightOptions(Frozen):
     """`off` stages every edit without any test. Loud, and never the default."""
     skip_test: bool = False
     """Do not measure before and after on the sealed test tasks (they are for the report only and cost calls)."""
+    review: bool = False
+    """Work only on a tasks file that a person has marked `reviewed: true`, wherever a model costs something."""
 
 
 class Settings(HarvestOptions, ModelOptions, BudgetOptions, NightOptions):

@@ -19,6 +19,16 @@ class Options(Frozen):
     """For simulated models."""
     latency: float = 0.0
     """Seconds that a simulated call lasts, for benchmarks."""
+    environ: Mapping[str, str] = {}
+    """Where keys and addresses are looked up. Nothing else of it reaches a service or a child process."""
+    claude_path: str | None = None
+    """The Claude Code program [default: the one on the PATH of `environ`]."""
+    claude_workers: int = 4
+    """Claude Code processes that answer side by side."""
+    openai_url: str | None = None
+    """Address of an OpenAI-compatible service, up to and with "/v1"."""
+    call_seconds: float = 180.0
+    """Deadline of one call."""
     codex_path: str | None = None
     """The Codex program, for the backend that starts it."""
 

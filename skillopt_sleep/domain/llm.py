@@ -67,7 +67,16 @@ class Usage(Frozen):
     """Tokens of one call. `estimated` where the service did not count them for us."""
 
     input_tokens: Annotated[int, Field(ge=0)] = 0
+    """All input, what was read from and written to a prompt cache included."""
+    cache_read_tokens: Annotated[int, Field(ge=0)] = 0
+    """The part of the input that came from the service's prompt cache; priced lower."""
+    cache_write_tokens: Annotated[int, Field(ge=0)] = 0
+    """The part of the input that was written to the service's prompt cache; priced higher."""
     output_tokens: Annotated[int, Field(ge=0)] = 0
+    usd: Annotated[float, Field(ge=0)] | None = None
+    """What the client itself says the call cost; None where it says nothing."""
+    extra_requests: Annotated[int, Field(ge=0)] = 0
+    """Requests that a client made by itself beyond the one it was asked for (retries, further turns)."""
     estimated: bool = False
 
     @property
@@ -77,7 +86,11 @@ class Usage(Frozen):
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
+            usd=None if self.usd is None and other.usd is None else (self.usd or 0.0) + (other.usd or 0.0),
+            extra_requests=self.extra_requests + other.extra_requests,
             estimated=self.estimated or other.estimated,
         )
 

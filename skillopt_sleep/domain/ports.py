@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -56,6 +56,13 @@ class Model(Protocol):
     def id(self) -> str: ...
 
     async def generate(self, prompt: Prompt, *, schema: type[BaseModel] | None = None) -> Reply: ...
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """What an adapter with a connection or a process of its own also is. `aclose` may be called more than once."""
+
+    async def aclose(self) -> None: ...
 
 
 class Agent(Protocol):

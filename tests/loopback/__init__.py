@@ -1,0 +1,1 @@
+"""Model services on a loopback socket that speak the real wire protocols, with faults on order."""
