@@ -32,7 +32,7 @@ def compose(
     Limited     first come, first served
     Recorded    innermost, so that recorded times are those of the real call and not of the queue
     """
-    paid = Metered(Limited(Recorded(model, events), limiter), budget)
+    paid = Metered(Limited(Recorded(model, events), limiter), budget, bounded=model)
     patient = Retrying(paid, retry or RetryPolicy())
     if cache is None:
         return patient

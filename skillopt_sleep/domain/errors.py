@@ -104,17 +104,31 @@ class ModelError(SleepError):
 
     code = "model"
 
-    def __init__(self, message: str, *, hint: str = "", retry: Retry = "no", retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        retry: Retry = "no",
+        retry_after: float | None = None,
+        billed: bool | None = None,
+    ) -> None:
         super().__init__(message, hint=hint)
         self.retry: Retry = retry
         self.retry_after = retry_after
         """Seconds the service asked us to wait, where it said so."""
+        self.billed = retry != "rate_limit" if billed is None else billed
+        """Whether the call may cost something all the same: what broke off half-way may have been written and billed,
+        what the service refused to begin was not."""
 
 
 class ModelAuthError(ModelError):
     """The service refuses us as a whole; trying the next task would only repeat it."""
 
     code = "model_auth"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint, billed=False)
 
 
 class ModelUnavailable(ModelError):

@@ -128,3 +128,18 @@ def prompt_tokens(prompt: Prompt) -> int:
     parts = [prompt.system, *(message.text for message in prompt.messages)]
     parts += [tool.model_dump_json() for tool in prompt.tools]
     return sum(estimate_tokens(part) + 4 for part in parts)
+
+
+_FRAMING, _EACH_MESSAGE, _MACHINERY = 64, 16, 1024
+"""Tokens that a service adds by itself: around a prompt, around each message, and where tools or a schema are given."""
+
+
+def most_prompt_tokens(prompt: Prompt, schema_text: str = "") -> int:
+    """More input tokens than any service will count: no tokeniser makes more tokens than there are bytes.
+
+    A cap is held against this; an expectation is what `prompt_tokens` gives.
+    """
+    parts = [prompt.system, schema_text, *(message.model_dump_json() for message in prompt.messages)]
+    parts += [tool.model_dump_json() for tool in prompt.tools]
+    machinery = _MACHINERY if prompt.tools or schema_text else 0
+    return sum(len(part.encode()) for part in parts) + _FRAMING + _EACH_MESSAGE * len(prompt.messages) + machinery

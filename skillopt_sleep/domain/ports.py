@@ -13,8 +13,9 @@ from typing import Protocol, runtime_checkable
 from pydantic import BaseModel
 
 from skillopt_sleep.domain.events import Event
-from skillopt_sleep.domain.llm import Prompt, Reply
+from skillopt_sleep.domain.llm import Prompt, Reply, Role
 from skillopt_sleep.domain.sessions import Query, Session
+from skillopt_sleep.domain.spending import Amount, Unit
 from skillopt_sleep.domain.tasks import Task
 from skillopt_sleep.domain.trials import Attempt, Score
 
@@ -65,6 +66,15 @@ class Closable(Protocol):
     async def aclose(self) -> None: ...
 
 
+@runtime_checkable
+class Bounded(Protocol):
+    """A model that knows better than its prompt how many tokens a call can take (its client adds text of its own)."""
+
+    def most_tokens(self, prompt: Prompt, schema: type[BaseModel] | None) -> tuple[int, int]:
+        """Most input tokens and most output tokens of one call, the client's own retries included."""
+        ...
+
+
 class Agent(Protocol):
     """The deployed thing: attempts a task under a skill document. Raises what its model raises."""
 
@@ -81,6 +91,26 @@ class Judge(Protocol):
     def version(self) -> str: ...
 
     async def score(self, task: Task, attempt: Attempt) -> Score: ...
+
+
+class SpendBook(Protocol):
+    """The lasting account of what was spent today, all commands and projects together.
+
+    What a process that died had reserved stays counted, because it may have been paid. Raises `StateError` where the
+    account cannot be kept: without it a cap on the day could be passed.
+    """
+
+    def hold(self, role: Role, model: str, most: Amount) -> Unit | None:
+        """Reserve a call of at most so much. Gives the cap of the day that it would pass, and reserves nothing then."""
+        ...
+
+    def settle(self, role: Role, model: str, most: Amount, used: Amount, *, failed: bool) -> None:
+        """Replace a reservation by what was used."""
+        ...
+
+    def limit(self, unit: Unit) -> str:
+        """A cap of the day in words."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,12 @@ class RoleSpend(Frozen):
     cached: int = 0
     failed: int = 0
     tokens: int = 0
+    output_tokens: int = 0
+    """The part of the tokens that was written by the model."""
     usd: float | None = None
+    unsettled_tokens: int = 0
+    unsettled_usd: float = 0.0
+    """At most so much more for calls that broke off: nobody said whether they were billed. Caps count it."""
 
 
 class SkillResult(Frozen):

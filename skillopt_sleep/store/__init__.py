@@ -6,6 +6,7 @@
         journal = project.new_night(now)            one night's folder, appended as things happen
     home.memory(project.root)                       families met and rules turned down (SQLite)
     home.reply_cache(events)                        replies paid for once (SQLite); never fatal
+    home.spend(run, caps, clock)                    what costly calls took, day by day (SQLite)
 
 `write_atomic` replaces a file so that a reader sees the old bytes or the new, never a mixture; `compare_and_swap` does
 so only if the file still is what it was. `Disk` is the seam through which tests let a write fail at any step. What
@@ -30,6 +31,7 @@ from skillopt_sleep.store.layout import ProjectFolder, StateHome, default_home, 
 from skillopt_sleep.store.ledger import Ledger
 from skillopt_sleep.store.memory import Memory, TurnedDown
 from skillopt_sleep.store.replies import ReplyCache
+from skillopt_sleep.store.spend import SpendFile
 
 __all__ = [
     "DISK",
@@ -40,6 +42,7 @@ __all__ = [
     "ProjectFolder",
     "Relay",
     "ReplyCache",
+    "SpendFile",
     "StateHome",
     "TurnedDown",
     "append_line",

@@ -1,6 +1,6 @@
 """Where things lie in the state folder.
 
-config.toml  memory.sqlite3  cache.sqlite3
+config.toml  prices.toml  memory.sqlite3  cache.sqlite3  spend.sqlite3
 projects/<slug>-<hash8>/{ledger.jsonl, night.lock, nights/<UTC>-<id>/...}
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from skillopt_sleep.domain.base import short_hash
 from skillopt_sleep.domain.errors import UsageError
 from skillopt_sleep.domain.ports import EventSink
 from skillopt_sleep.domain.reports import NightReport
+from skillopt_sleep.domain.spending import Caps
 from skillopt_sleep.store.atomic import private_folder, subfolders
 from skillopt_sleep.store.disk import DISK, Disk
 from skillopt_sleep.store.journal import NightJournal, load_report
@@ -24,6 +25,7 @@ from skillopt_sleep.store.ledger import Ledger
 from skillopt_sleep.store.lock import holder_of, night_lock, swap_lock
 from skillopt_sleep.store.memory import Memory
 from skillopt_sleep.store.replies import ReplyCache
+from skillopt_sleep.store.spend import SpendFile
 
 
 def default_home(environ: Mapping[str, str]) -> Path:
@@ -67,6 +69,15 @@ class StateHome:
     def memory(self, project: Path) -> Memory:
         """What is remembered of a project across nights. Opened, and created, when it is first used."""
         return Memory(self.path / "memory.sqlite3", str(project))
+
+    def spend(self, run: str, caps: Caps, clock: Callable[[], datetime]) -> SpendFile:
+        """The account of what a run spends, against the caps of the day. Opened when it is first used."""
+        return SpendFile(self.path / "spend.sqlite3", run, caps, clock)
+
+    @property
+    def prices_path(self) -> Path:
+        """A person's own prices, where there are any."""
+        return self.path / "prices.toml"
 
     def reply_cache(self, events: EventSink | None = None) -> ReplyCache:
         """The cache of replies, shared by all projects. Opened when it is first used; `events` hears of trouble."""

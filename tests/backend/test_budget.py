@@ -1,41 +1,20 @@
 from __future__ import annotations
 
-import random
+from datetime import UTC, datetime
+from pathlib import Path
 
 import anyio
 import pytest
 
+from benchmarks.caps import Chance, run_parallel
 from skillopt_sleep.backend.budget import Budget
 from skillopt_sleep.backend.metered import Metered
-from skillopt_sleep.domain.errors import BudgetExhausted, ModelAuthError, ModelError, ModelUnavailable
-from skillopt_sleep.domain.llm import Role, prompt_tokens
-from skillopt_sleep.domain.ports import Model
+from skillopt_sleep.domain.errors import BudgetExhausted, ModelAuthError, ModelError, ModelUnavailable, StateError
+from skillopt_sleep.domain.llm import Role, most_prompt_tokens
 from skillopt_sleep.domain.reports import RoleSpend
+from skillopt_sleep.domain.spending import Amount, Caps
+from skillopt_sleep.store import SpendFile, StateHome
 from tests.backend.fakes import Turnstile, ask
-
-
-def run_parallel(model: Model, workers: int, *, max_tokens: int = 100) -> tuple[int, int]:
-    """How many of the calls were made well, and how many were refused by the budget."""
-    ended = {"ok": 0, "refused": 0, "failed": 0}
-
-    async def worker(number: int) -> None:
-        try:
-            await model.generate(ask(str(number), max_tokens=max_tokens))
-        except BudgetExhausted:
-            ended["refused"] += 1
-        except ModelError:
-            ended["failed"] += 1
-        else:
-            ended["ok"] += 1
-
-    async def main() -> None:
-        with anyio.fail_after(10):
-            async with anyio.create_task_group() as group:
-                for number in range(workers):
-                    group.start_soon(worker, number)
-
-    anyio.run(main)
-    return ended["ok"], ended["refused"]
 
 
 def test_sixteen_workers_and_a_cap_of_three_make_exactly_three_calls() -> None:
@@ -59,8 +38,11 @@ def test_a_failed_call_counts_as_a_call_and_as_its_whole_reservation() -> None:
     budget = Budget(max_calls=3)
     metered = Metered(Turnstile(lambda _n: ModelUnavailable("down", retry="transient")), budget)
     assert run_parallel(metered, 5) == (0, 2)
-    reserved = 3 * (prompt_tokens(ask("0")) + 100)
-    assert budget.spend() == (RoleSpend(role="target", model="turnstile", calls=3, failed=3, tokens=reserved),)
+    reserved = 3 * (most_prompt_tokens(ask("0")) + 100)
+    assert budget.spend() == (
+        RoleSpend(role="target", model="turnstile", calls=3, failed=3, unsettled_tokens=reserved),
+    )
+    assert budget.tokens == reserved
 
 
 @pytest.mark.parametrize(
@@ -73,9 +55,9 @@ def test_a_service_that_refuses_to_begin_costs_no_tokens(refusal: ModelError) ->
 
 
 def test_workers_wait_for_reserved_tokens_that_come_back_instead_of_giving_up() -> None:
-    # Each call reserves more than 100 tokens and uses 10: one at a time they all fit under the cap.
+    # Each call reserves more than 200 tokens and uses 10: one at a time they all fit under the cap.
     inner = Turnstile(lambda _n: 10)
-    budget = Budget(max_tokens=200)
+    budget = Budget(max_tokens=400)
     assert run_parallel(Metered(inner, budget), 8) == (8, 0)
     assert budget.tokens == 80
     assert inner.most_running == 1
@@ -111,19 +93,48 @@ def test_a_service_that_reports_no_usage_has_not_worked_for_nothing() -> None:
     assert budget.tokens > 0
 
 
-def test_no_cap_is_ever_passed_over_many_random_parallel_runs() -> None:
-    chance = random.Random(20)
-    overshoots = 0
-    for _ in range(150):
-        cap = chance.randrange(0, 12)
-        failing = chance.random()
+def test_no_cap_of_the_run_or_the_day_is_ever_passed_over_many_random_parallel_runs(tmp_path: Path) -> None:
+    played = [Chance(seed).play(tmp_path / str(seed)) for seed in range(150)]
+    assert sum(passed for passed, _ in played) == 0
+    assert sum(total.calls for _, total in played) > 200
+    assert any(total.usd > 0.001 for _, total in played)
 
-        def outcome(_n: int, failing: float = failing) -> int | ModelError:
-            return ModelUnavailable("down") if chance.random() < failing else chance.randrange(1, 60)
 
-        token_cap = chance.choice([None, chance.randrange(0, 1500)])
-        inner = Turnstile(outcome, steps=chance.randrange(0, 4))
-        budget = Budget(max_calls=cap, max_tokens=token_cap)
-        run_parallel(Metered(inner, budget), chance.randrange(1, 17), max_tokens=chance.randrange(50, 200))
-        overshoots += inner.calls > cap or (token_cap is not None and budget.tokens > token_cap)
-    assert overshoots == 0
+def test_two_runs_of_a_day_share_its_cap(tmp_path: Path) -> None:
+    def a_run(name: str) -> tuple[int, int]:
+        book = StateHome(tmp_path).spend(name, Caps(calls=5), lambda: datetime(2026, 1, 1, tzinfo=UTC))
+        done = run_parallel(Metered(Turnstile(), Budget(book=book)), 4)
+        book.close()
+        return done
+
+    assert a_run("first") == (4, 0)
+    assert a_run("second") == (1, 3)
+
+
+def test_a_new_day_has_its_own_cap_and_a_resumed_run_knows_what_it_spent(tmp_path: Path) -> None:
+    def book(day: int) -> SpendFile:
+        return StateHome(tmp_path).spend("night", Caps(calls=2), lambda: datetime(2026, 1, day, tzinfo=UTC))
+
+    assert run_parallel(Metered(Turnstile(), Budget(book=book(1))), 3) == (2, 1)
+    again = book(2)
+    budget = Budget(max_calls=3, book=again, already=again.spent())
+    assert run_parallel(Metered(Turnstile(), budget), 3) == (1, 2)
+    assert (budget.calls, budget.tokens) == (3, 30)
+
+
+def test_what_a_dead_process_had_reserved_stays_counted(tmp_path: Path) -> None:
+    def book() -> SpendFile:
+        return StateHome(tmp_path).spend("night", Caps(tokens=1000), lambda: datetime(2026, 1, 1, tzinfo=UTC))
+
+    assert book().hold("target", "m", Amount(1, 900, 0.5)) is None  # and then the process was killed
+    assert book().today() == Amount(1, 900, 0.5)
+    assert book().hold("target", "m", Amount(1, 101, 0.0)) == "tokens"
+
+
+def test_an_account_that_cannot_be_kept_stops_the_spending(tmp_path: Path) -> None:
+    (tmp_path / "spend.sqlite3").write_bytes(b"no database at all" * 100)
+    book = StateHome(tmp_path).spend("night", Caps(), lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    inner = Turnstile()
+    with pytest.raises(StateError, match=r"spend\.sqlite3"):
+        anyio.run(Metered(inner, Budget(book=book)).generate, ask())
+    assert inner.calls == 0
