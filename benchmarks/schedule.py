@@ -143,6 +143,7 @@ def main(latency: float, slots: int, tasks: int) -> None:
                 skills=("briefs",),
                 slots=slots,
                 max_calls=9999,
+                yes=True,
             ),
             Environment(environ=environ, cwd=root, home=root),
         )

@@ -5,12 +5,13 @@ Surfaces (the command line, tools) parse a request, call the use-case and render
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillopt_sleep import wiring
 from skillopt_sleep.domain.base import Frozen
-from skillopt_sleep.domain.errors import UsageError
+from skillopt_sleep.domain.errors import NothingToDo, UsageError
 from skillopt_sleep.requests import AdoptRequest, HarvestRequest, ProposalRequest, RunRequest, StatusRequest
 from skillopt_sleep.settings import (
     PROJECT_FILE,
@@ -77,38 +78,57 @@ def plan(request: RunRequest, environment: Environment, events: EventSink = _ign
     Raises `NothingToDo` when there is nothing to work on, `UsageError` for an unusable setting or a cap under which not
     even one comparison fits.
     """
-    from skillopt_sleep.planning import plan_view
+    from skillopt_sleep.planning import plan_view, planned_prompts
     from skillopt_sleep.workload import gather, require_work
 
     resolved = settings_for(request, environment)
     where = wiring.places(environment, resolved.settings)
-    models = wiring.models(resolved.settings) if resolved.settings.target_model else ()
+    forecast = wiring.forecast(environment, where, resolved.settings)
     work = gather(_search(request, environment, where, resolved, events), events)
     require_work(work)
-    return plan_view(work, resolved.settings, project=str(where.project.root), models=[model.id for model in models])
+    view = plan_view(work, forecast, project=str(where.project.root))
+    return view.model_copy(update={"prompts": planned_prompts(work, forecast)}) if request.show_prompts else view
 
 
-def run(request: RunRequest, environment: Environment, events: EventSink = _ignore) -> RunView:
+Confirm = Callable[["PlanView"], bool]
+"""Shows a person what a night could cost, and asks. True: go on."""
+
+
+def run(
+    request: RunRequest, environment: Environment, events: EventSink = _ignore, *, confirm: Confirm | None = None
+) -> RunView:
     """One night, from harvest to staged proposals.
 
-    Raises what `plan` raises, before any call; `ConflictError` while another night of this project is running.
+    A night that could cost money begins only with `request.yes` or after `confirm` said yes to its plan. Raises what
+    `plan` raises, before any call; `ConflictError` while another night of this project is running.
     """
     import anyio
 
     from skillopt_sleep.night import run_night
+    from skillopt_sleep.planning import plan_view, require_room
     from skillopt_sleep.store import Relay
+    from skillopt_sleep.workload import gather, require_work
 
     resolved = settings_for(request, environment)
     where = wiring.places(environment, resolved.settings)
-    wiring.models(resolved.settings)  # a wrong name is found before anything is locked or read
+    wiring.models(environment, resolved.settings)  # a wrong name is found before anything is locked or read
     with where.project.night_lock(environment.clock()):
         relay = Relay(events)
         search = _search(request, environment, where, resolved, relay)
+        work = gather(search, relay)  # harvest, mine, split by family
+        require_work(work)
+        require_room(work, resolved.settings.max_calls)
+        planned = plan_view(
+            work, wiring.forecast(environment, where, resolved.settings), project=str(where.project.root)
+        )
+        _agree(planned, request, confirm)
+        journal = where.project.new_night(environment.clock())
 
-        async def story() -> tuple[NightReport, NightJournal]:
-            return await run_night(search, wiring.crew(environment, where, resolved.settings, relay), where.project)
+        async def story() -> NightReport:
+            async with wiring.crew(environment, where, resolved.settings, relay, planned, journal.id) as crew:
+                return await run_night(work, search.memory, crew, where.project, journal)
 
-        report, journal = anyio.run(story)
+        report = anyio.run(story)
         path = _write_reports(report, where.project, journal)
     return RunView(
         summary=night_summary(report),
@@ -116,6 +136,19 @@ def run(request: RunRequest, environment: Environment, events: EventSink = _igno
         report_path=str(path),
         proposals=tuple(result.proposal_id for result in report.skills if result.proposal_id),
     )
+
+
+def _agree(planned: PlanView, request: RunRequest, confirm: Confirm | None) -> None:
+    """Whoever pays has said yes, or nothing is spent."""
+    if planned.costs == "nothing" or request.yes:
+        return
+    if confirm is None:
+        raise UsageError(
+            f"This night can cost money, and nobody has agreed to it: {planned.summary}",
+            hint="Look at `--dry-run` first; then say --yes.",
+        )
+    if not confirm(planned):
+        raise NothingToDo("Nothing was begun, and nothing was spent.")
 
 
 def harvest_tasks(request: HarvestRequest, environment: Environment, events: EventSink = _ignore) -> HarvestView:

@@ -8,6 +8,7 @@ Nothing live changes here: a night ends with proposals that wait for a person.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,10 +23,9 @@ from skillopt_sleep.domain.events import Warned
 from skillopt_sleep.domain.llm import Role
 from skillopt_sleep.domain.ports import Roles
 from skillopt_sleep.domain.reports import NightReport, NightStatus, RoleSpend, SkillResult
-from skillopt_sleep.planning import require_room
 from skillopt_sleep.staging import stage
 from skillopt_sleep.store import Memory, NightJournal, ProjectFolder, Relay
-from skillopt_sleep.workload import Search, SkillWork, Workload, gather, require_work
+from skillopt_sleep.workload import SkillWork, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +37,26 @@ class Crew:
     simulated: bool
     options: EpochOptions
     max_calls: int
+    minutes: float | None
+    """How long the night may last; None: as long as it takes."""
+    ran: Callable[[float], None]
+    """Notes how many seconds the night has taken."""
     spend: Callable[[], tuple[RoleSpend, ...]]
     events: Relay
     clock: Callable[[], datetime]
 
 
-async def run_night(search: Search, crew: Crew, project: ProjectFolder) -> tuple[NightReport, NightJournal]:
-    """One night. Returns its report, which already lies in the night's folder, and the journal of that folder.
+async def run_night(
+    work: Workload, memory: Memory, crew: Crew, project: ProjectFolder, journal: NightJournal
+) -> NightReport:
+    """One night over a workload, written down in `journal`. Returns its report, which already lies in its folder.
 
-    Raises `NothingToDo` or `UsageError` before any call, when there is nothing to work on or no room to do it. After
-    that there is always a report: a refused key, an exhausted cap or an interruption ends the night early, what was
-    judged until then is kept, and the report says why it is not more.
+    There is always a report: a refused key, an exhausted cap or an interruption ends the night early, what was judged
+    until then is kept, and the report says why it is not more.
     """
-    work = gather(search, crew.events)  # harvest, mine, split by family; a plan is made from the same
-    require_work(work)
-    require_room(work, crew.max_calls)
-    journal = project.new_night(crew.clock())
     crew.events.attach(journal)
     journal.tasks(work.tasks)
-    night = _Night(work, search.memory, crew, project, journal, started=crew.clock(), results={})
-    return await night.work_through(), journal
+    return await _Night(work, memory, crew, project, journal, started=crew.clock(), results={}).work_through()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +75,21 @@ class _Night:
         """All skills side by side, then the report, whatever happened on the way."""
         status: NightStatus = "interrupted"  # until the contrary is known: whatever strikes now, the report says so
         stopped: str | None = "The night was interrupted."
+        began = time.monotonic()
         try:
-            async with one_error(anyio.create_task_group()) as group:
-                for item in self.work.skills:
-                    group.start_soon(self._improve, item)
+            with anyio.fail_after(None if self.crew.minutes is None else self.crew.minutes * 60):
+                async with one_error(anyio.create_task_group()) as group:
+                    for item in self.work.skills:
+                        group.start_soon(self._improve, item)
             status, stopped = "finished", None
             if self._every_call_failed():
                 status, stopped = "stopped", "Every model call failed, so nothing was judged."
         except SleepError as error:
             status, stopped = "stopped", str(error)
+        except TimeoutError:
+            status, stopped = "stopped", f"The night's {self.crew.minutes:g} minutes were over (--max-minutes)."
         finally:
+            self.crew.ran(time.monotonic() - began)
             report = self._report(status, stopped)
             self.journal.finish(report)
         return report

@@ -3,58 +3,148 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from skillopt_sleep import prompts
+from skillopt_sleep.agents.request import first_prompt
 from skillopt_sleep.agents.tool_loop import MAX_ROUNDS
+from skillopt_sleep.backend.metered import most_tokens
+from skillopt_sleep.backend.retrying import RetryPolicy
+from skillopt_sleep.consolidate.bench import SHOWN_FAILURES
+from skillopt_sleep.domain.briefing import requirements_block, rules_block
+from skillopt_sleep.domain.describe import describe
 from skillopt_sleep.domain.errors import UsageError
-from skillopt_sleep.domain.llm import Role, estimate_tokens
+from skillopt_sleep.domain.llm import Prompt, Role, Usage, estimate_tokens, prompt_tokens
+from skillopt_sleep.domain.ports import Bounded, Model
+from skillopt_sleep.domain.reports import NightReport
+from skillopt_sleep.domain.skills import EditList
 from skillopt_sleep.domain.slices import Slice
+from skillopt_sleep.domain.spending import FREE, Amount, Price
 from skillopt_sleep.domain.tasks import Task
+from skillopt_sleep.pricing import PriceList
+from skillopt_sleep.reflect import MOST_EDIT_TOKENS, requirements_of
 from skillopt_sleep.settings import Settings
-from skillopt_sleep.views import PlannedSkill, PlanView
+from skillopt_sleep.views import Costs, PlannedPrompt, PlannedRole, PlannedSkill, PlanView
 from skillopt_sleep.workload import SkillWork, Workload
 
-REPLY_TOKENS = 600
-"""Expected length of a reply; the upper bound uses the limit that is sent with each prompt."""
-MOST_REPLY_TOKENS = 2048
+USUAL_REPLY_TOKENS: Mapping[Role, int] = {"target": 400, "optimizer": 500, "judge": 120}
+"""Length of a reply where neither an earlier night nor a session tells: a guess, and shown as "about"."""
 REASKS = 2
 """Most calls that one set of edits may take: a malformed answer is asked for once more."""
+BRIEFING_TOKENS = 3500
+"""About what instructions, requirements and six failed attempts (clipped to 1,800 characters each) make together."""
 
 
-PLANNED_ROLES: tuple[Role, ...] = ("target", "optimizer")
+@dataclass(slots=True)
+class _Load:
+    """Calls of one role, expected and at most."""
+
+    price: Price | None
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+    most_calls: int = 0
+    most_tokens: int = 0
+    most_usd: float = 0.0
+
+    def expect(self, calls: int, given: int, written: int) -> None:
+        """So many calls, each with so many tokens of input and of output."""
+        self.calls += calls
+        self.input_tokens += given * calls
+        self.output_tokens += written * calls
+        if self.price:
+            self.usd += self.price.cost(Usage(input_tokens=given, output_tokens=written)) * calls
+
+    def allow(self, calls: int, given: int, written: int) -> None:
+        """At most so many calls, with at most so many tokens each."""
+        self.most_calls += calls
+        self.most_tokens += (given + written) * calls
+        if self.price:
+            self.most_usd += self.price.most(given, written) * calls
 
 
-def plan_view(work: Workload, settings: Settings, *, project: str, models: Sequence[str]) -> PlanView:
-    """The plan as shown to a person. Expected values assume no tool is called twice and no answer is malformed.
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a plan rests on besides the workload."""
 
-    `models` holds the ids of the target and the optimiser, or nothing while no model is chosen: counting needs none.
-    """
+    settings: Settings
+    prices: PriceList
+    models: Mapping[Role, Model] = field(default_factory=dict)
+    """Empty while no model is chosen: counting needs none."""
+    usual_reply: Mapping[tuple[Role, str], int] = field(default_factory=dict)
+    """Tokens of a reply by role and model, as earlier nights saw them."""
+    spent_today: Amount = field(default=Amount())
+
+    def reply(self, role: Role) -> int:
+        """Expected tokens of a reply."""
+        model = self.models.get(role)
+        known = self.usual_reply.get((role, model.id)) if model else None
+        return known or USUAL_REPLY_TOKENS[role]
+
+    def price(self, role: Role) -> Price | None:
+        model = self.models.get(role)
+        return self.prices.of(model.id) if model else None
+
+    def most(self, role: Role, prompt: Prompt) -> tuple[int, int]:
+        """Most input and output tokens of one call."""
+        schema = EditList if role == "optimizer" else None
+        model = self.models.get(role)
+        return model.most_tokens(prompt, schema) if isinstance(model, Bounded) else most_tokens(prompt, schema)
+
+
+def usual_replies(nights: Sequence[NightReport]) -> dict[tuple[Role, str], int]:
+    """Mean tokens of a reply by role and model over earlier nights."""
+    written: Counter[tuple[Role, str]] = Counter()
+    answered: Counter[tuple[Role, str]] = Counter()
+    for row in (row for night in nights for row in night.spend):
+        written[row.role, row.model] += row.output_tokens
+        answered[row.role, row.model] += row.calls - row.failed
+    return {key: -(-written[key] // answered[key]) for key in written if written[key] and answered[key] > 0}
+
+
+def plan_view(work: Workload, forecast: Forecast, *, project: str) -> PlanView:
+    """The plan as shown to a person. Expected values assume no tool is called twice and no answer is malformed."""
+    settings = forecast.settings
     skills = tuple(_planned(item, settings) for item in work.skills)
-    expected, most = sum(s.expected_calls for s in skills), sum(s.most_calls for s in skills)
-    both = list(zip(work.skills, skills, strict=True))
-    expected_tokens = sum(_tokens(item, REPLY_TOKENS, planned.expected_calls) for item, planned in both)
-    most_tokens = sum(_tokens(item, MOST_REPLY_TOKENS, planned.most_calls) for item, planned in both)
-    simulated = any(model.startswith("sim:") for model in models)
+    roles = _roles(work, forecast)
+    costs = _costs(roles, forecast)
+    attempts = RetryPolicy().attempts
+    calls, tokens = sum(r.calls for r in roles), sum(r.input_tokens + r.output_tokens for r in roles)
+    most_calls = min(sum(r.most_calls for r in roles) * attempts, settings.max_calls)
+    most_tokens_ = min(sum(r.most_tokens for r in roles) * attempts, settings.max_tokens)
+    usd = None if costs == "unknown" else sum(r.usd or 0.0 for r in roles)
+    most_usd = None if costs == "unknown" else sum(r.most_usd or 0.0 for r in roles) * attempts
+    if most_usd is not None and settings.max_usd is not None:
+        most_usd = min(most_usd, settings.max_usd)
+    simulated = any(model.id.startswith("sim:") for model in forecast.models.values())
     tasks = sum(len(item.tasks) for item in work.skills)
     return PlanView(
         summary=(
-            f"{_count(len(skills), 'skill')}, {_count(tasks, 'task')}: about {expected} model calls and "
-            f"{expected_tokens:,} tokens, at most {min(most, settings.max_calls)} calls."
-            + (" The model is simulated: no money is spent." if simulated else "")
+            f"{_count(len(skills), 'skill')}, {_count(tasks, 'task')}: about {calls:,} model calls and {tokens:,} "
+            f"tokens, {_money_in_words(costs, usd, most_usd)}; never more than {most_calls:,} calls."
+            + (" The model is simulated." if simulated else "")
         ),
         project=project,
-        models=dict(zip(PLANNED_ROLES, models, strict=False)),
+        models={role: model.id for role, model in forecast.models.items()},
         harvest=work.harvest,
         mined=work.mined,
         skills=skills,
         left_out=work.left_out,
-        expected_calls=expected,
-        most_calls=min(most, settings.max_calls),
-        expected_tokens=expected_tokens,
-        most_tokens=min(most_tokens, settings.max_tokens),
-        caps={"calls": settings.max_calls, "tokens": settings.max_tokens},
+        roles=roles,
+        expected_calls=calls,
+        most_calls=most_calls,
+        expected_tokens=tokens,
+        most_tokens=most_tokens_,
+        expected_usd=usd,
+        most_usd=most_usd,
+        costs=costs,
+        prices_as_of=forecast.prices.as_of,
+        caps=_caps(settings),
+        spent_today=_today(forecast.spent_today),
         simulated=simulated,
-        warnings=_warnings(expected, settings),
+        warnings=_warnings(calls, usd, forecast),
     )
 
 
@@ -87,19 +177,18 @@ def _planned(item: SkillWork, settings: Settings) -> PlannedSkill:
     )
 
 
-def _calls(item: SkillWork, settings: Settings, *, rounds: int, reasks: int) -> int:
-    def attempts(tasks: Sequence[Task]) -> int:
-        return sum(rounds if task.tools else 1 for task in tasks)
+def times_asked(task: Task, settings: Settings) -> int:
+    """How often a task is attempted in a night, over all documents that are tried."""
+    if task.slice == "train":
+        tries = settings.candidates if settings.candidates > 1 else 0
+        return settings.train_samples * (1 + tries)
+    measured = settings.gate == "on" if task.slice == "gate" else not settings.skip_test
+    return settings.samples * 2 if measured else 0
 
-    train = [task for task in item.tasks if task.slice == "train"]
-    measured = {"gate": settings.gate == "on", "test": not settings.skip_test, "train": False}
-    held_out = [task for task in item.tasks if measured[task.slice]]
-    tries = settings.candidates if settings.candidates > 1 else 0
-    return (
-        attempts(train) * settings.train_samples * (1 + tries)
-        + settings.candidates * reasks
-        + attempts(held_out) * settings.samples * 2
-    )
+
+def _calls(item: SkillWork, settings: Settings, *, rounds: int, reasks: int) -> int:
+    attempts = sum(times_asked(task, settings) * (rounds if task.tools else 1) for task in item.tasks)
+    return attempts + settings.candidates * reasks
 
 
 def _least_calls(item: SkillWork) -> int:
@@ -108,21 +197,158 @@ def _least_calls(item: SkillWork) -> int:
     return train + 1 + 2 * gate
 
 
-def _tokens(item: SkillWork, reply: int, calls: int) -> int:
-    """Tokens of that many calls: the skill and a task go in, a reply comes out."""
-    prompts = [estimate_tokens(task.prompt) for task in item.tasks]
-    per_call = estimate_tokens(item.doc.text) + sum(prompts) // max(1, len(prompts)) + 60 + reply
-    return per_call * calls
+def _roles(work: Workload, forecast: Forecast) -> tuple[PlannedRole, ...]:
+    loads: dict[Role, _Load] = {role: _Load(forecast.price(role)) for role in ("target", "optimizer")}
+    for item in work.skills:
+        for task in item.tasks:
+            _add_attempts(loads["target"], item, task, forecast)
+        _add_edits(loads["optimizer"], item, forecast)
+    return tuple(_planned_role(role, load, forecast) for role, load in loads.items() if load.most_calls)
 
 
-def _warnings(expected: int, settings: Settings) -> tuple[str, ...]:
-    if expected <= settings.max_calls:
-        return ()
-    return (
-        f"About {expected} calls are needed, and the cap is {settings.max_calls}: the night will stop early. "
-        "Raise --max-calls, or work on fewer skills (--skills).",
+def _add_attempts(load: _Load, item: SkillWork, task: Task, forecast: Forecast) -> None:
+    prompt = first_prompt(task, item.doc.text, "", sample=0)
+    times = times_asked(task, forecast.settings)
+    rounds, most_rounds = (2, MAX_ROUNDS) if task.tools else (1, 1)
+    given, written = forecast.most("target", prompt)
+    if task.tools:  # each round repeats what was said before it: replies, and what the tools found
+        given += most_rounds * (written + sum(len(text.encode()) for t in task.tools for text in t.notes.values()))
+    load.expect(times * rounds, prompt_tokens(prompt), forecast.reply("target"))
+    load.allow(times * most_rounds, given, written)
+
+
+def _add_edits(load: _Load, item: SkillWork, forecast: Forecast) -> None:
+    size = estimate_tokens(item.doc.text) + BRIEFING_TOKENS
+    sets = forecast.settings.candidates
+    load.expect(sets, size, forecast.reply("optimizer"))
+    load.allow(sets * REASKS, len(item.doc.text.encode()) + 4 * BRIEFING_TOKENS, MOST_EDIT_TOKENS)
+
+
+def _planned_role(role: Role, load: _Load, forecast: Forecast) -> PlannedRole:
+    model = forecast.models.get(role)
+    return PlannedRole(
+        role=role,
+        model=model.id if model else "",
+        calls=load.calls,
+        input_tokens=load.input_tokens,
+        output_tokens=load.output_tokens,
+        most_calls=load.most_calls,
+        most_tokens=load.most_tokens,
+        usd=load.usd if load.price else None,
+        most_usd=load.most_usd if load.price else None,
     )
+
+
+def _costs(roles: Sequence[PlannedRole], forecast: Forecast) -> Costs:
+    """Without a model chosen, what a night would cost is not known."""
+    prices = [forecast.price(row.role) for row in roles]
+    if any(price is None for price in prices):
+        return "unknown"
+    return "known" if any(price != FREE for price in prices) else "nothing"
+
+
+def _caps(settings: Settings) -> dict[str, float]:
+    caps = {
+        "calls": settings.max_calls,
+        "tokens": settings.max_tokens,
+        "usd": settings.max_usd,
+        "minutes": settings.max_minutes,
+    }
+    return {unit: cap for unit, cap in caps.items() if cap is not None}
+
+
+def _today(spent: Amount) -> dict[str, float]:
+    return {"calls": spent.calls, "tokens": spent.tokens, "usd": spent.usd} if spent.calls else {}
+
+
+def _money_in_words(costs: Costs, usd: float | None, most: float | None) -> str:
+    if costs == "nothing":
+        return "no money"
+    if usd is None or most is None:
+        return "at a price that is not known"
+    return f"about {dollars(usd)}, at most {dollars(most)}"
+
+
+def dollars(usd: float) -> str:
+    """An amount for people; what is not nothing is never shown as nothing."""
+    return f"${usd:,.2f}" if usd >= 0.01 or usd == 0 else "$0.01"
+
+
+def _warnings(calls: int, usd: float | None, forecast: Forecast) -> tuple[str, ...]:
+    settings = forecast.settings
+    found = []
+    if calls > settings.max_calls:
+        found.append(
+            f"About {calls} calls are needed, and the cap is {settings.max_calls}: the night will stop early. "
+            "Raise --max-calls, or work on fewer skills (--skills)."
+        )
+    if usd is not None and settings.max_usd is not None and usd > settings.max_usd:
+        found.append(
+            f"About {dollars(usd)} are needed, and the cap is {dollars(settings.max_usd)}: the night will stop early. "
+            "Raise --max-usd, choose a cheaper model, or work on fewer skills (--skills)."
+        )
+    unpriced = sorted({model.id for role, model in forecast.models.items() if forecast.price(role) is None})
+    if unpriced:
+        found.append(
+            f"No price is known for {', '.join(unpriced)}: no cap on money can hold. Calls, tokens and minutes do. "
+            "Name its price in prices.toml (see `skillopt-sleep config show`)."
+        )
+    return tuple(found)
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+# --- what would be sent -----------------------------------------------------------------------------------------------
+
+
+def planned_prompts(work: Workload, forecast: Forecast) -> tuple[PlannedPrompt, ...]:
+    """What a night would send: in full where it is determined already, else as a template with what may fill it."""
+    return tuple(
+        prompt for item in work.skills for prompt in (*_attempts_shown(item, forecast), _edits_shown(item, forecast))
+    )
+
+
+def _attempts_shown(item: SkillWork, forecast: Forecast) -> Iterator[PlannedPrompt]:
+    for task in item.tasks:
+        times = times_asked(task, forecast.settings)
+        samples = forecast.settings.train_samples if task.slice == "train" else forecast.settings.samples
+        if not times:
+            continue
+        prompt = first_prompt(task, item.doc.text, "", sample=0)
+        about = f"{item.name}: {task.slice} task {task.id}"
+        yield PlannedPrompt(
+            role="target", about=about, known=True, system=prompt.system, text=task.prompt, times=samples
+        )
+        yield PlannedPrompt(
+            role="target",
+            about=f"{about}, under a changed skill",
+            known=False,
+            system=prompts.render("target", skill="[the skill with the edits that are tried]", memory="").text,
+            text=task.prompt,
+            times=times - samples,
+        )
+
+
+def _edits_shown(item: SkillWork, forecast: Forecast) -> PlannedPrompt:
+    train = [task for task in item.tasks if task.slice == "train"]
+    return PlannedPrompt(
+        role="optimizer",
+        about=f"{item.name}: proposing edits",
+        known=False,
+        system=prompts.render("reflect_system").text,
+        text=prompts.render(
+            "reflect_user",
+            skill=item.doc.text,
+            attempts=f"[replies to up to {SHOWN_FAILURES} of these training requests, clipped, that failed: "
+            + "; ".join(task.id for task in train)
+            + "]",
+            rules=rules_block(item.doc.rules),
+            turned_down="[rules of this skill that were turned down before]",
+            requirements=requirements_block(requirements_of(train, (), describe)),
+            edit_budget=forecast.settings.edit_budget,
+            complaint="",
+        ).text,
+        times=forecast.settings.candidates,
+    )

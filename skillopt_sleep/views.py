@@ -5,6 +5,7 @@ Every view begins with `summary`: one or two plain sentences for a person.
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Literal
 
 from pydantic import AwareDatetime
@@ -33,6 +34,39 @@ class PlannedSkill(Frozen):
     note: str = ""
 
 
+class PlannedRole(Frozen):
+    """What one model is expected to do, and the most it can do."""
+
+    role: Role
+    model: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    most_calls: int
+    """When no call fails; a failed call is made again, and counts against the caps."""
+    most_tokens: int
+    usd: float | None
+    most_usd: float | None
+    """None where no price is known."""
+
+
+class PlannedPrompt(Frozen):
+    """Something a night would send."""
+
+    role: Role
+    about: str
+    """What it is for ("briefs: train task notes-1")."""
+    known: bool
+    """Whether it would be sent exactly so. Otherwise it is a template, with what may fill it."""
+    system: str
+    text: str
+    times: int = 1
+    """How often it is asked, as samples of one another."""
+
+
+Costs = Literal["nothing", "known", "unknown"]
+
+
 class PlanView(View):
     """What a night would do. Making the plan called no model."""
 
@@ -43,13 +77,25 @@ class PlanView(View):
     skills: tuple[PlannedSkill, ...]
     left_out: dict[str, int]
     """Tasks that no skill would be improved by: reason in words -> count."""
+    roles: tuple[PlannedRole, ...]
     expected_calls: int
     most_calls: int
-    """Upper bound: the sum over skills, or the cap where that is lower."""
+    """Never passed: the sum over roles with every call failing as often as it is tried again, or the cap below it."""
     expected_tokens: int
     most_tokens: int
-    caps: dict[str, int]
+    expected_usd: float | None
+    most_usd: float | None
+    """None where no price is known and no cap on money can hold."""
+    costs: Costs
+    """Whether the night costs money: nothing at all, a known price, or a price nobody has told us."""
+    prices_as_of: date
+    caps: dict[str, float]
+    """Caps in force, by unit: calls, tokens, usd, minutes."""
+    spent_today: dict[str, float] = {}
+    """What costly nights have taken today, by unit."""
     simulated: bool
+    prompts: tuple[PlannedPrompt, ...] = ()
+    """What would be sent, where that was asked for."""
     warnings: tuple[str, ...] = ()
 
 

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skillopt_sleep.domain.errors import UsageError
+from skillopt_sleep.domain.errors import InputError, UsageError
 from skillopt_sleep.settings import Settings
 from skillopt_sleep.store import ProjectFolder, Relay, StateHome, default_home, project_root
 
 if TYPE_CHECKING:
     from skillopt_sleep.consolidate import EpochOptions
+    from skillopt_sleep.domain.llm import Role
     from skillopt_sleep.domain.ports import EventSink, Model
-    from skillopt_sleep.domain.reports import RoleSpend
     from skillopt_sleep.domain.sessions import Query
     from skillopt_sleep.domain.tasks import Task
     from skillopt_sleep.night import Crew
+    from skillopt_sleep.planning import Forecast
+    from skillopt_sleep.pricing import PriceList
     from skillopt_sleep.shelf import Shelf
     from skillopt_sleep.staging import AllowedRoots
+    from skillopt_sleep.store import SpendFile
+    from skillopt_sleep.views import PlanView
     from skillopt_sleep.workload import Search
 
 
@@ -128,34 +133,81 @@ def require_model(settings: Settings) -> str:
     return settings.target_model
 
 
-def models(settings: Settings) -> tuple[Model, Model]:
-    """The target and the optimiser, without their wrappers. Unknown names are errors; nothing is called yet.
+def models(environment: Environment, settings: Settings) -> dict[Role, Model]:
+    """Who does what, without their wrappers. Unknown names are errors; nothing is called yet.
 
     A spec may name code of the person's own ("package.module:factory"): it comes from a flag, the environment or the
     user's own file, never from a project's file, which may not choose models.
     """
     from skillopt_sleep.backend.registry import Options, build
 
-    options = Options(seed=settings.seed)
+    options = Options(
+        seed=settings.seed,
+        environ=dict(environment.environ),
+        claude_path=settings.claude_path,
+        claude_workers=settings.claude_workers,
+        openai_url=settings.openai_url,
+        call_seconds=settings.call_seconds,
+    )
     target = require_model(settings)
     if target == "template":
         raise UsageError(
             "`template` is no model: it writes edits and cannot attempt a task.",
             hint="Use it as --optimizer-model, and choose another --target-model.",
         )
-    return build(target, options, trusted=True), build(settings.optimizer_model or target, options, trusted=True)
+    specs: dict[Role, str | None] = {
+        "target": target,
+        "optimizer": settings.optimizer_model or target,
+        "judge": settings.judge_model,
+    }
+    # one model, one connection: roles that name the same one share it
+    built = {spec: build(spec, options, trusted=True) for spec in dict.fromkeys(specs.values()) if spec is not None}
+    return {role: built[spec] for role, spec in specs.items() if spec is not None}
 
 
 def is_simulated(*model_ids: str) -> bool:
     return any(model_id.startswith("sim:") for model_id in model_ids)
 
 
-FREE = ("sim:", "template", "scripted:")
-"""Models that cost nothing. What others cost is unknown to this version, and shown as unknown."""
+def prices(where: Places) -> PriceList:
+    """What models cost, a person's own file before the built-in list."""
+    from skillopt_sleep.pricing import price_list
+
+    file = where.state.prices_path
+    try:
+        own = file.read_bytes()
+    except FileNotFoundError:
+        own = None
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}.") from error
+    return price_list(own, where=str(file))
 
 
-def _with_prices(rows: tuple[RoleSpend, ...]) -> tuple[RoleSpend, ...]:
-    return tuple(row.model_copy(update={"usd": 0.0}) if row.model.startswith(FREE) else row for row in rows)
+def spend_file(environment: Environment, where: Places, settings: Settings, run: str) -> SpendFile:
+    """The lasting account of what costly calls take, for one run."""
+    from skillopt_sleep.domain.spending import Caps
+
+    caps = Caps(calls=settings.daily_calls, tokens=settings.daily_tokens, usd=settings.daily_usd)
+    return where.state.spend(run, caps, environment.clock)
+
+
+def forecast(environment: Environment, where: Places, settings: Settings) -> Forecast:
+    """What a plan rests on besides the workload."""
+    from skillopt_sleep.planning import Forecast, usual_replies
+
+    nights, _ = where.project.nights(limit=5)
+    account = spend_file(environment, where, settings, "")
+    try:
+        today = account.today()
+    finally:
+        account.close()
+    return Forecast(
+        settings=settings,
+        prices=prices(where),
+        models=models(environment, settings) if settings.target_model else {},
+        usual_reply=usual_replies(nights),
+        spent_today=today,
+    )
 
 
 def epoch_options(settings: Settings) -> EpochOptions:
@@ -171,31 +223,72 @@ def epoch_options(settings: Settings) -> EpochOptions:
     )
 
 
-def crew(environment: Environment, where: Places, settings: Settings, events: Relay) -> Crew:
-    """Who works through a night. Call inside an event loop."""
+@asynccontextmanager
+async def crew(
+    environment: Environment, where: Places, settings: Settings, events: Relay, plan: PlanView, run: str
+) -> AsyncIterator[Crew]:
+    """Who works through a night that was planned so, and is called `run`. Whatever was opened is closed at the end.
+
+    What the plan called its upper bound becomes the cap: it is never passed.
+    """
     import anyio
 
     from skillopt_sleep.agents.tool_loop import ToolLoop
     from skillopt_sleep.backend.budget import Budget
     from skillopt_sleep.backend.stack import compose
-    from skillopt_sleep.domain.ports import Roles
+    from skillopt_sleep.domain.ports import Closable, Roles
     from skillopt_sleep.judges import JudgeByCriterion
     from skillopt_sleep.night import Crew
 
-    budget = Budget(max_calls=settings.max_calls, max_tokens=settings.max_tokens)
+    raw = models(environment, settings)
+    account = None if plan.costs == "nothing" else spend_file(environment, where, settings, run)
+    budget = Budget(
+        max_calls=plan.most_calls,
+        max_tokens=plan.most_tokens,
+        max_usd=settings.max_usd if plan.most_usd is None else plan.most_usd,
+        price_of=prices(where).of,
+        book=account,
+        already=account.spent() if account else (),
+    )
     limiter = anyio.CapacityLimiter(settings.slots)
     cache = where.state.reply_cache(events)
-    target, optimizer = (
-        compose(model, budget=budget, limiter=limiter, events=events, cache=cache, cache_extra=f"seed={settings.seed}")
-        for model in models(settings)
-    )
-    return Crew(
-        roles=Roles(agent=ToolLoop(target), optimizer=optimizer, judge=JudgeByCriterion()),
-        models={"target": target.id, "optimizer": optimizer.id},
-        simulated=is_simulated(target.id, optimizer.id),
-        options=epoch_options(settings),
-        max_calls=settings.max_calls,
-        spend=lambda: _with_prices(budget.spend()),
-        events=events,
-        clock=environment.clock,
-    )
+    ready = {
+        role: compose(
+            model, budget=budget, limiter=limiter, events=events, cache=cache, cache_extra=f"seed={settings.seed}"
+        )
+        for role, model in raw.items()
+    }
+    try:
+        yield Crew(
+            roles=Roles(agent=ToolLoop(ready["target"]), optimizer=ready["optimizer"], judge=JudgeByCriterion()),
+            models={role: model.id for role, model in ready.items()},
+            simulated=is_simulated(*(model.id for model in ready.values())),
+            options=epoch_options(settings),
+            max_calls=settings.max_calls,
+            minutes=_minutes(settings, account),
+            spend=budget.spend,
+            ran=account.ran if account else _untimed,
+            events=events,
+            clock=environment.clock,
+        )
+    finally:
+        with anyio.CancelScope(shield=True):
+            for model in {id(model): model for model in raw.values()}.values():
+                if isinstance(model, Closable):
+                    await model.aclose()
+        if account:
+            account.close()
+        cache.close()
+
+
+def _minutes(settings: Settings, account: SpendFile | None) -> float | None:
+    """How long the night may last: its own cap, or what is left of the day's."""
+    left = None
+    if settings.daily_minutes is not None and account is not None:
+        left = max(0.0, settings.daily_minutes - account.minutes_today())
+    limits = [limit for limit in (settings.max_minutes, left) if limit is not None]
+    return min(limits, default=None)
+
+
+def _untimed(_: float) -> None:
+    """Nights that cost nothing count against no day."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,12 +45,14 @@ def run(*, request: Annotated[RunRequest | None, Flags] = None, json: Json = Fal
     """Work through one night: harvest, mine, replay, reflect, gate, stage."""
     from skillopt_sleep import app
     from skillopt_sleep.cli import output
+    from skillopt_sleep.cli.progress import Progress
 
     request = request or RunRequest()
     if request.dry_run:
         return output.plan(app.plan(request, _environment()), as_json=json)
-    with output.progress(quiet=json) as events:
-        view = app.run(request, _environment(), events)
+    with Progress(quiet=json) as events:
+        ask = events.paused(output.agree) if sys.stdin.isatty() and sys.stderr.isatty() else None
+        view = app.run(request, _environment(), events, confirm=ask)
     return output.night(view, as_json=json, strict=request.strict)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.syntax import Syntax
 
 from skillopt_sleep.cli import output
+from skillopt_sleep.cli.progress import Progress
 from skillopt_sleep.experiments.demo import OPTIMIZER, TARGET, DemoView, demo
 
 
@@ -21,7 +22,7 @@ def run_demo(*, seed: int, folder: Path | None, as_json: bool) -> int:
             f"The model is SIMULATED (target {TARGET}, optimiser {OPTIMIZER}, seed {seed}): no call leaves here.\n"
         )
     began = time.monotonic()
-    with output.progress(quiet=as_json) as events:
+    with Progress(quiet=as_json) as events:
         view = demo(seed=seed, folder=folder, events=events)
     if as_json:
         output.as_json_text(view)

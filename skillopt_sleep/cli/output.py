@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Console
@@ -14,6 +13,7 @@ from skillopt_sleep.views import (
     ChangeView,
     ConfigView,
     HarvestView,
+    PlannedPrompt,
     PlanView,
     RunView,
     ShowView,
@@ -23,8 +23,6 @@ from skillopt_sleep.views import (
 )
 
 if TYPE_CHECKING:
-    from skillopt_sleep.domain.events import Event
-    from skillopt_sleep.domain.ports import EventSink
     from skillopt_sleep.domain.reports import HarvestCounts, MineCounts
 
 K = TypeVar("K", bound=str)
@@ -45,22 +43,6 @@ def as_json_text(view: View) -> None:
     sys.stdout.write(view.model_dump_json(indent=2) + "\n")
 
 
-@contextmanager
-def progress(*, quiet: bool) -> Iterator[EventSink]:
-    """Progress on standard error; nothing at all when the caller wants JSON only."""
-    if quiet:
-        yield _nothing
-        return
-    from skillopt_sleep.cli.progress import Progress
-
-    with Progress() as shown:
-        yield shown
-
-
-def _nothing(_: Event) -> None:
-    """Quiet."""
-
-
 def plan(view: PlanView, *, as_json: bool) -> int:
     if as_json:
         as_json_text(view)
@@ -68,22 +50,69 @@ def plan(view: PlanView, *, as_json: bool) -> int:
     out = console()
     out.print(view.summary)
     out.print(f"No model was called. Project: {view.project}")
-    chosen = ", ".join(f"{role} {model}" for role, model in view.models.items())
-    out.print(f"Models: {chosen or 'none chosen yet; a night needs --target-model'}")
+    if not view.models:
+        out.print("Models: none chosen yet; a night needs --target-model")
     _counts(out, view.harvest, view.mined)
+    _what_it_takes(out, view)
+    _reasons(out, "Tasks left out", view.left_out)
+    for warning in view.warnings:
+        out.print(f"warning: {warning}")
+    _prompts(out, view.prompts)
+    return 0
+
+
+def agree(view: PlanView) -> bool:
+    """Show what a night could cost, on standard error, and ask. Only for a terminal."""
+    out = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
+    out.print(view.summary)
+    _what_it_takes(out, view)
+    for warning in view.warnings:
+        out.print(f"warning: {warning}")
+    out.print("The texts of your sessions and skills that this needs go to these models, with secrets masked.")
+    out.print("`--dry-run --show-prompts` shows them. Begin? [y/N] ", end="")
+    return sys.stdin.readline().strip().casefold() in ("y", "yes")
+
+
+def _what_it_takes(out: Console, view: PlanView) -> None:
     table = _table("skill", "families (train/gate/test)", "calls", "at most", "")
     for skill in view.skills:
         families = "/".join(str(skill.families.get(slice_, 0)) for slice_ in ("train", "gate", "test"))
         table.add_row(skill.skill, families, str(skill.expected_calls), str(skill.most_calls), skill.note)
     out.print(table)
-    out.print(
-        f"Tokens: about {view.expected_tokens:,}, at most {view.most_tokens:,}. "
-        f"Caps: {view.caps['calls']:,} calls, {view.caps['tokens']:,} tokens; never passed."
-    )
-    _reasons(out, "Tasks left out", view.left_out)
-    for warning in view.warnings:
-        out.print(f"warning: {warning}")
-    return 0
+    if view.models:
+        table = _table("role", "model", "calls", "tokens", "cost", "at most")
+        for row in view.roles:
+            tokens = f"{row.input_tokens:,} + {row.output_tokens:,}"
+            table.add_row(row.role, row.model, f"{row.calls:,}", tokens, _dollars(row.usd), _dollars(row.most_usd))
+        out.print(table)
+    out.print(f"Never passed: {_caps_in_words(view.caps)}.{_today_in_words(view.spent_today)}")
+    if view.costs == "known":
+        out.print(f"Prices of {view.prices_as_of}. A subscription may bill otherwise.")
+
+
+def _dollars(usd: float | None) -> str:
+    if usd is None:
+        return "unknown"
+    return "nothing" if usd == 0 else f"${usd:,.4f}" if usd < 0.1 else f"${usd:,.2f}"
+
+
+def _caps_in_words(caps: Mapping[str, float]) -> str:
+    return ", ".join(f"${cap:,.2f}" if unit == "usd" else f"{cap:,.0f} {unit}" for unit, cap in caps.items())
+
+
+def _today_in_words(spent: Mapping[str, float]) -> str:
+    return f" Spent today so far: {_caps_in_words(spent)}." if spent else ""
+
+
+def _prompts(out: Console, shown: Sequence[PlannedPrompt]) -> None:
+    """Every prompt that would be sent. A system text is written once where several prompts share it."""
+    before = ""
+    for number, prompt in enumerate(shown, start=1):
+        state = "exactly this" if prompt.known else "a template; [brackets] are filled in the night"
+        out.rule(f"{number} of {len(shown)}: {prompt.role}, {prompt.about}, asked {prompt.times} x, {state}")
+        out.print("(system as above)" if prompt.system == before else prompt.system)
+        out.print(f"> {prompt.text}")
+        before = prompt.system
 
 
 def night(view: RunView, *, as_json: bool, strict: bool, review: bool = True) -> int:

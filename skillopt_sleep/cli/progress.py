@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from rich.console import Console
 from rich.live import Live
@@ -21,6 +22,7 @@ from skillopt_sleep.domain.events import (
     Warned,
 )
 
+T = TypeVar("T")
 _PHASES = {
     "harvest": "reading past sessions",
     "mine": "finding recurring tasks",
@@ -34,10 +36,10 @@ _VERDICTS = {"accept": "better", "reject": "refused", "inconclusive": "cannot te
 
 
 class Progress:
-    """An event sink that shows what happens. Use as a context manager."""
+    """An event sink that shows what happens; nothing at all when the caller wants JSON only. A context manager."""
 
-    def __init__(self) -> None:
-        self._console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False, quiet=quiet)
         self._bars = Bars(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -48,7 +50,9 @@ class Progress:
             console=self._console,
         )
         self._live = (
-            Live(self._bars, console=self._console, refresh_per_second=8) if self._console.is_terminal else None
+            Live(self._bars, console=self._console, refresh_per_second=8)
+            if self._console.is_terminal and not quiet
+            else None
         )
         self._running: dict[str, TaskID] = {}
         self._calls = 0
@@ -65,6 +69,20 @@ class Progress:
             for bar in self._running.values():
                 self._bars.remove_task(bar)
             self._live.__exit__(kind, error, trace)
+
+    def paused(self, ask: Callable[[T], bool]) -> Callable[[T], bool]:
+        """`ask`, with nothing moving on the terminal while a person reads and answers."""
+
+        def still(about: T) -> bool:
+            if self._live:
+                self._live.stop()
+            try:
+                return ask(about)
+            finally:
+                if self._live:
+                    self._live.start()
+
+        return still
 
     def __call__(self, event: Event, /) -> None:
         match event:

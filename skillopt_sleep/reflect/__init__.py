@@ -5,7 +5,7 @@ The optimiser never sees a judge's pattern, nor anything that was read from a ga
 """
 
 from skillopt_sleep.reflect.evidence import FailedAttempt, failures_of, requirements_of
-from skillopt_sleep.reflect.proposing import reflect
+from skillopt_sleep.reflect.proposing import MOST_EDIT_TOKENS, reflect
 from skillopt_sleep.reflect.screening import screen
 
-__all__ = ["FailedAttempt", "failures_of", "reflect", "requirements_of", "screen"]
+__all__ = ["MOST_EDIT_TOKENS", "FailedAttempt", "failures_of", "reflect", "requirements_of", "screen"]

@@ -21,7 +21,8 @@ from skillopt_sleep.domain.skills import Edit, EditList, Rule
 from skillopt_sleep.prompts import render
 from skillopt_sleep.reflect.evidence import FailedAttempt
 
-_REPLY_TOKENS = 4096
+MOST_EDIT_TOKENS = 4096
+"""Longest set of edits that is accepted."""
 _OWN_TAG = re.compile(r"<(?=/?(?:skill|attempts|rules|turned_down|requirements)\b)", re.IGNORECASE)
 
 
@@ -61,7 +62,7 @@ async def _propose(optimizer: Model, values: dict[str, object], sample: int, *, 
         role="optimizer",
         system=system.text,
         messages=(UserMessage(text=user.text),),
-        max_tokens=_REPLY_TOKENS,
+        max_tokens=MOST_EDIT_TOKENS,
         sample=sample,
         template=f"{system.id} {user.id}",
     )

@@ -18,6 +18,7 @@ from skillopt_sleep.report.words import (
     money,
     percent,
     result_words,
+    role_cost,
     skill_cost,
     slice_change,
     slice_points,
@@ -119,4 +120,4 @@ def _spending(report: NightReport) -> Iterator[str]:
 
 def _spent(one: RoleSpend, *, simulated: bool) -> str:
     cells = (ROLES[one.role], md(one.model), *(f"{n:,}" for n in (one.calls, one.cached, one.failed, one.tokens)))
-    return f"| {' | '.join(cells)} | {money(one.usd, simulated=simulated)} |"
+    return f"| {' | '.join(cells)} | {role_cost(one, simulated=simulated)} |"

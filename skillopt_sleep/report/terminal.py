@@ -11,6 +11,7 @@ from skillopt_sleep.report.words import (
     SIMULATED_NOTE,
     Standing,
     result_words,
+    role_cost,
     skill_cost,
     slice_change,
     slice_points,
@@ -92,7 +93,7 @@ def night_reasons(report: NightReport) -> list[str]:
     lines += [f"{one_line(result.skill)}: {_because(result)}" for result in harm_first(report)]
     lines += [
         f"{row.role} {row.model}: {count(row.calls, 'call')}, {row.cached:,} from the cache, {row.failed:,} failed, "
-        f"{row.tokens:,} tokens"
+        f"{row.tokens:,} tokens, {role_cost(row, simulated=report.simulated)}"
         for row in report.spend
     ]
     masked = sum(report.harvest.masked.values())

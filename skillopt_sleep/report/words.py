@@ -180,6 +180,12 @@ def money(usd: float | None, *, simulated: bool) -> str:
     return f"${usd:,.2f}" if usd >= 0.01 else "under $0.01"
 
 
+def role_cost(row: RoleSpend, *, simulated: bool) -> str:
+    """What a role cost, and how much more it may have been: nobody says whether a call that broke off is billed."""
+    known = money(row.usd, simulated=simulated)
+    return f"{known}, up to ${row.unsettled_usd:,.2f} more for calls that broke off" if row.unsettled_usd else known
+
+
 def skill_cost(report: NightReport, result: SkillResult) -> str:
     """What a skill cost. A night that spent nothing spent nothing on any of its skills."""
     usd = 0.0 if result.usd is None and total_usd(report.spend) == 0.0 else result.usd
@@ -187,7 +193,7 @@ def skill_cost(report: NightReport, result: SkillResult) -> str:
 
 
 def total_usd(spend: tuple[RoleSpend, ...]) -> float | None:
-    """The sum over roles; None where nothing was booked or any price is unknown."""
+    """The sum over roles; None where nothing was booked or any price is unknown. Without what may have been billed."""
     amounts = [one.usd for one in spend]
     known = [usd for usd in amounts if usd is not None]
     return sum(known) if amounts and len(known) == len(amounts) else None

@@ -35,6 +35,7 @@ def night(desk: Desk, *more: str) -> list[str]:
         desk.tasks(rows()),
         "--skills",
         "briefs",
+        "--yes",
         *more,
     ]
 
@@ -147,6 +148,7 @@ def test_strict_turns_an_inconclusive_verdict_into_code_five(desk: Desk, capsys:
         desk.tasks(rows(gate=3)),
         "--skills",
         "briefs",
+        "--yes",
     ]
     assert main(few) == 0
     assert main([*few, "--strict"]) == 5

@@ -102,7 +102,9 @@ class Desk:
         return str(file)
 
     def request(self, tasks: str, **more: Any) -> RunRequest:
-        return RunRequest(target_model="tests.engine.desk:on_stage", tasks=tasks, skills=("briefs",), **more)
+        return RunRequest(
+            target_model="tests.engine.desk:on_stage", tasks=tasks, skills=("briefs",), **{"yes": True, **more}
+        )
 
     def run(self, puppet: Model, tasks: str, **more: Any) -> RunView:
         Stage.puppet = puppet

@@ -312,7 +312,7 @@ def test_the_house_edits_of_one_skill_do_not_wait_for_a_broken_neighbour(desk: D
     broken.write_bytes(b"\xff\xfe not utf-8")
     mixed = [{**row, "skill": "briefs" if n % 2 else "broken"} for n, row in enumerate(rows(train=12, gate=24))]
     Stage.puppet = helpful()
-    request = RunRequest(target_model="tests.engine.desk:on_stage", tasks=desk.tasks(mixed))
+    request = RunRequest(target_model="tests.engine.desk:on_stage", tasks=desk.tasks(mixed), yes=True)
     view = app.run(request, desk.environment)
     (result,) = view.report.skills
     assert result.skill == "briefs"
@@ -366,7 +366,7 @@ def test_a_state_folder_that_cannot_be_written_is_one_sentence_and_costs_nothing
 def test_an_interrupted_night_leaves_a_report_that_says_so(desk: Desk) -> None:
     environ = {**os.environ, **desk.environment.environ}
     command = [sys.executable, "-m", "skillopt_sleep", "run", "--tasks", desk.tasks(rows()), "--skills", "briefs"]
-    command += ["--target-model", "tests.engine.desk:asleep"]
+    command += ["--target-model", "tests.engine.desk:asleep", "--yes"]
     environ["PYTHONPATH"] = str(Path(__file__).parents[2])
     with subprocess.Popen(command, cwd=desk.root / "project", env=environ, stderr=subprocess.PIPE, text=True) as night:
         assert night.stderr
