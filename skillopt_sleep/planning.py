@@ -311,24 +311,23 @@ def planned_prompts(work: Workload, forecast: Forecast) -> tuple[PlannedPrompt, 
 
 
 def _attempts_shown(item: SkillWork, forecast: Forecast) -> Iterator[PlannedPrompt]:
-    for task in item.tasks:
-        times = times_asked(task, forecast.settings)
-        samples = forecast.settings.train_samples if task.slice == "train" else forecast.settings.samples
-        if not times:
-            continue
-        prompt = first_prompt(task, item.doc.text, "", sample=0)
-        about = f"{item.name}: {task.slice} task {task.id}"
-        yield PlannedPrompt(
-            role="target", about=about, known=True, system=prompt.system, text=task.prompt, times=samples
-        )
-        yield PlannedPrompt(
-            role="target",
-            about=f"{about}, under a changed skill",
-            known=False,
-            system=prompts.render("target", skill="[the skill with the edits that are tried]", memory="").text,
-            text=task.prompt,
-            times=times - samples,
-        )
+    """Each attempt under the skill as it is, then each under the documents that are tried."""
+    settings = forecast.settings
+    changed = prompts.render("target", skill="[the skill with the edits that are tried]", memory="").text
+    for known in (True, False):
+        for task in item.tasks:
+            as_it_is = settings.train_samples if task.slice == "train" else settings.samples
+            times = times_asked(task, settings)
+            prompt = first_prompt(task, item.doc.text, "", sample=0)
+            if times:
+                yield PlannedPrompt(
+                    role="target",
+                    about=f"{item.name}: {task.slice} task {task.id}" + ("" if known else ", under a changed skill"),
+                    known=known,
+                    system=prompt.system if known else changed,
+                    text=task.prompt,
+                    times=as_it_is if known else times - as_it_is,
+                )
 
 
 def _edits_shown(item: SkillWork, forecast: Forecast) -> PlannedPrompt:

@@ -80,7 +80,7 @@ def _what_it_takes(out: Console, view: PlanView) -> None:
         table.add_row(skill.skill, families, str(skill.expected_calls), str(skill.most_calls), skill.note)
     out.print(table)
     if view.models:
-        table = _table("role", "model", "calls", "tokens", "cost", "at most")
+        table = _table("role", "model", "calls", "tokens in + out", "cost", "at most")
         for row in view.roles:
             tokens = f"{row.input_tokens:,} + {row.output_tokens:,}"
             table.add_row(row.role, row.model, f"{row.calls:,}", tokens, _dollars(row.usd), _dollars(row.most_usd))
@@ -108,8 +108,8 @@ def _prompts(out: Console, shown: Sequence[PlannedPrompt]) -> None:
     """Every prompt that would be sent. A system text is written once where several prompts share it."""
     before = ""
     for number, prompt in enumerate(shown, start=1):
-        state = "exactly this" if prompt.known else "a template; [brackets] are filled in the night"
-        out.rule(f"{number} of {len(shown)}: {prompt.role}, {prompt.about}, asked {prompt.times} x, {state}")
+        state = "exactly this" if prompt.known else "template, [brackets] are filled in the night"
+        out.print(f"\n=== {number}/{len(shown)} {prompt.role}; {prompt.about}; {prompt.times} x; {state}")
         out.print("(system as above)" if prompt.system == before else prompt.system)
         out.print(f"> {prompt.text}")
         before = prompt.system
