@@ -102,8 +102,11 @@ def run(
     A night that could cost money begins only with `request.yes` or after `confirm` said yes to its plan. Raises what
     `plan` raises, before any call; `ConflictError` while another night of this project is running.
     """
+    from dataclasses import replace
+
     import anyio
 
+    from skillopt_sleep.domain.events import Warned
     from skillopt_sleep.night import run_night
     from skillopt_sleep.planning import plan_view, require_room
     from skillopt_sleep.store import Relay
@@ -114,7 +117,14 @@ def run(
     wiring.models(environment, resolved.settings)  # a wrong name is found before anything is locked or read
     with where.project.night_lock(environment.clock()):
         relay = Relay(events)
+        asked = _fingerprint(request, resolved)
+        killed = None if request.anew else where.project.killed_night(environment.clock(), asked)
         search = _search(request, environment, where, resolved, relay)
+        if killed and (found := killed.found_before()):
+            relay(Warned(message=f"Night {killed.id} was interrupted; it goes on. What it paid for is not paid again."))
+            search = replace(search, found=found)
+        else:
+            killed = None
         work = gather(search, relay)  # harvest, mine, split by family
         require_work(work)
         require_room(work, resolved.settings.max_calls)
@@ -122,7 +132,9 @@ def run(
             work, wiring.forecast(environment, where, resolved.settings), project=str(where.project.root)
         )
         _agree(planned, request, confirm)
-        journal = where.project.new_night(environment.clock())
+        journal = killed or where.project.new_night(environment.clock(), asked)
+        if killed:
+            journal.go_on()
 
         async def story() -> NightReport:
             async with wiring.crew(environment, where, resolved.settings, relay, planned, journal.id) as crew:
@@ -136,6 +148,14 @@ def run(
         report_path=str(path),
         proposals=tuple(result.proposal_id for result in report.skills if result.proposal_id),
     )
+
+
+def _fingerprint(request: RunRequest, resolved: Resolved) -> str:
+    """Identifies what a night is asked for: every setting in force, the skills, and the bytes of a tasks file."""
+    from skillopt_sleep.domain.base import sha256_hex
+
+    tasks = Path(request.tasks).read_bytes() if request.tasks and Path(request.tasks).is_file() else b""
+    return sha256_hex(resolved.settings.model_dump_json() + "|".join(request.skills) + sha256_hex(tasks))
 
 
 def _agree(planned: PlanView, request: RunRequest, confirm: Confirm | None) -> None:

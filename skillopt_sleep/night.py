@@ -24,7 +24,7 @@ from skillopt_sleep.domain.llm import Role
 from skillopt_sleep.domain.ports import Roles
 from skillopt_sleep.domain.reports import NightReport, NightStatus, RoleSpend, SkillResult
 from skillopt_sleep.staging import stage
-from skillopt_sleep.store import Memory, NightJournal, ProjectFolder, Relay
+from skillopt_sleep.store import Found, Memory, NightJournal, ProjectFolder, Relay
 from skillopt_sleep.workload import SkillWork, Workload
 
 
@@ -55,8 +55,9 @@ async def run_night(
     until then is kept, and the report says why it is not more.
     """
     crew.events.attach(journal)
-    journal.tasks(work.tasks)
-    return await _Night(work, memory, crew, project, journal, started=crew.clock(), results={}).work_through()
+    journal.found(Found(harvest=work.harvest, mined=work.mined, tasks=work.tasks))
+    settled = journal.results()  # by a night that was killed and goes on here
+    return await _Night(work, memory, crew, project, journal, started=crew.clock(), results=settled).work_through()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,8 @@ class _Night:
             with anyio.fail_after(None if self.crew.minutes is None else self.crew.minutes * 60):
                 async with one_error(anyio.create_task_group()) as group:
                     for item in self.work.skills:
-                        group.start_soon(self._improve, item)
+                        if item.name not in self.results:
+                            group.start_soon(self._improve, item)
             status, stopped = "finished", None
             if self._every_call_failed():
                 status, stopped = "stopped", "Every model call failed, so nothing was judged."
@@ -111,7 +113,8 @@ class _Night:
                 events=self.crew.events,
                 on_trial=self.journal.trial,
             )
-            self.results[item.name] = self._settle(item, epoch)
+            self.results[item.name] = settled = self._settle(item, epoch)
+            self.journal.result(settled)
         except (InputError, ConflictError) as error:
             self.crew.events(Warned(message=f"{item.name}: {error.message}"))
             self.results[item.name] = _untouched(item, error.message)

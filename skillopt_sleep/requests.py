@@ -29,6 +29,8 @@ class RunRequest(HarvestOptions, ModelOptions, BudgetOptions, NightOptions, Task
     """With --dry-run: print what would be sent, in full where it is known already."""
     yes: bool = False
     """Spend money without asking first; needed where there is no terminal to ask on."""
+    anew: bool = False
+    """Begin a new night, even where one that was killed could go on."""
     strict: bool = False
     """Exit with 5 when a verdict is inconclusive."""
 

@@ -20,7 +20,7 @@ from skillopt_sleep.harvest import Tally, harvest
 from skillopt_sleep.mine.heuristic import mine_sessions
 from skillopt_sleep.shelf import Shelf, SkillFile
 from skillopt_sleep.skilldoc import SkillDoc
-from skillopt_sleep.store import Memory
+from skillopt_sleep.store import Found, Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,8 @@ class Search:
     """Names of skills; empty for every skill that the sessions used."""
     given: tuple[Task, ...] | None = None
     """Tasks from a person's own file; they replace what sessions would give."""
+    found: Found | None = None
+    """What a night that was killed had found: it goes on with the same tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ class Workload:
 def gather(search: Search, events: EventSink) -> Workload:
     """Harvest and mine: everything that can be known without calling a model."""
     known = search.memory.known_families()  # a memory that cannot be read is found before anything is spent
+    if search.found is not None:
+        return _assign(search, search.found.harvest, search.found.mined, search.found.tasks)
     if search.given is not None:
         return _assign(search, HarvestCounts(), MineCounts(tasks=len(search.given)), search.given)
     events(PhaseStarted(phase="harvest"))

@@ -28,11 +28,11 @@ def compose(
 
     Cached      a hit costs neither budget nor a slot nor a retry
     Retrying    pauses without holding a slot; each attempt ...
-    Metered     ... is booked, since a failed call may have been paid
-    Limited     first come, first served
+    Limited     ... waits for one, first come, first served, and then ...
+    Metered     ... is booked, since a failed call may have been paid. What only waits in the queue reserves nothing.
     Recorded    innermost, so that recorded times are those of the real call and not of the queue
     """
-    paid = Metered(Limited(Recorded(model, events), limiter), budget, bounded=model)
+    paid = Limited(Metered(Recorded(model, events), budget, bounded=model), limiter)
     patient = Retrying(paid, retry or RetryPolicy())
     if cache is None:
         return patient

@@ -26,7 +26,7 @@ from skillopt_sleep.store.atomic import (
     write_atomic,
 )
 from skillopt_sleep.store.disk import DISK, Disk
-from skillopt_sleep.store.journal import NightJournal, Relay, load_report
+from skillopt_sleep.store.journal import Found, NightJournal, Relay, load_report
 from skillopt_sleep.store.layout import ProjectFolder, StateHome, default_home, project_root
 from skillopt_sleep.store.ledger import Ledger
 from skillopt_sleep.store.memory import Memory, TurnedDown
@@ -36,6 +36,7 @@ from skillopt_sleep.store.spend import SpendFile
 __all__ = [
     "DISK",
     "Disk",
+    "Found",
     "Ledger",
     "Memory",
     "NightJournal",

@@ -1,28 +1,52 @@
 """One night's folder: everything is appended as it is produced, so a crash leaves a readable night.
 
-manifest.json  tasks.jsonl  trials.jsonl  events.jsonl  report.{json,md,html}  proposals/<skill>/...
+manifest.json  workload.json  tasks.jsonl  trials.jsonl  results.jsonl  events.jsonl  report.{json,md,html}  proposals/
+
+A night that was killed has no report. It goes on from what it wrote down: the same tasks, the skills that were settled
+already, and the replies that lie in the cache.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import ValidationError
+from pydantic import AwareDatetime, ValidationError
 
 from skillopt_sleep import __version__
+from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.errors import StateError
-from skillopt_sleep.domain.reports import NightReport
+from skillopt_sleep.domain.reports import HarvestCounts, MineCounts, NightReport, SkillResult
+from skillopt_sleep.domain.tasks import Task
 from skillopt_sleep.store.atomic import append_line, write_atomic
 
 if TYPE_CHECKING:
     from skillopt_sleep.domain.events import Event
     from skillopt_sleep.domain.ports import EventSink
-    from skillopt_sleep.domain.tasks import Task
     from skillopt_sleep.domain.trials import Trial
+
+
+class Manifest(Frozen):
+    """What a night's folder says of itself."""
+
+    schema_version: Literal[1] = 1
+    night: str
+    project: str
+    started_at: AwareDatetime
+    engine: str
+    asked: str = ""
+    """Hash of everything that was asked for. Only the same request goes on with a killed night."""
+
+
+class Found(Frozen):
+    """What a night found to work on."""
+
+    harvest: HarvestCounts
+    mined: MineCounts
+    tasks: tuple[Task, ...]
 
 
 class NightJournal:
@@ -36,17 +60,15 @@ class NightJournal:
         self.lost_events = 0
 
     @classmethod
-    def create(cls, folder: Path, project: Path, now: datetime) -> NightJournal:
-        """Begin the journal of a new night in an existing, empty folder."""
-        manifest = {
-            "schema_version": 1,
-            "night": folder.name,
-            "project": str(project),
-            "started_at": now.isoformat(),
-            "engine": __version__,
-        }
-        write_atomic(folder / "manifest.json", json.dumps(manifest, indent=2).encode("utf-8"))
+    def create(cls, folder: Path, project: Path, now: datetime, asked: str = "") -> NightJournal:
+        """Begin the journal of a new night in an existing, empty folder. `asked` identifies what was asked for."""
+        manifest = Manifest(night=folder.name, project=str(project), started_at=now, engine=__version__, asked=asked)
+        write_atomic(folder / "manifest.json", manifest.model_dump_json(indent=2).encode("utf-8"))
         return cls(folder)
+
+    def go_on(self) -> None:
+        """Take a killed night up again. Its trials are replayed from the cache and written down anew."""
+        write_atomic(self.folder / "trials.jsonl", b"")
 
     @property
     def id(self) -> str:
@@ -58,9 +80,38 @@ class NightJournal:
         except StateError:
             self.lost_events += 1
 
-    def tasks(self, tasks: Iterable[Task]) -> None:
-        lines = "".join(task.model_dump_json() + "\n" for task in tasks)
+    def found(self, found: Found) -> None:
+        """Write down what there is to work on, all of it or nothing."""
+        lines = "".join(task.model_dump_json() + "\n" for task in found.tasks)
         write_atomic(self.folder / "tasks.jsonl", lines.encode("utf-8"))
+        counts = found.model_dump_json(include={"harvest", "mined"}, indent=2)
+        write_atomic(self.folder / "workload.json", counts.encode("utf-8"))
+
+    def found_before(self) -> Found | None:
+        """What was written down; None where a crash came before, or the files cannot be read any more."""
+        try:
+            counts = json.loads((self.folder / "workload.json").read_bytes())
+            lines = (self.folder / "tasks.jsonl").read_bytes().splitlines()
+            return Found.model_validate({**counts, "tasks": [json.loads(line) for line in lines]})
+        except (OSError, ValueError):  # pydantic's and json's errors are ValueErrors
+            return None
+
+    def result(self, result: SkillResult) -> None:
+        """A skill is settled: a night that goes on need not work on it again."""
+        append_line(self.folder / "results.jsonl", result.model_dump_json())
+
+    def results(self) -> dict[str, SkillResult]:
+        """Skills that were settled before an interruption, by name. A torn last line is a skill that was not."""
+        try:
+            lines = (self.folder / "results.jsonl").read_bytes().splitlines()
+        except OSError:
+            return {}
+        found = {}
+        for line in lines:
+            with contextlib.suppress(ValidationError):
+                settled = SkillResult.model_validate_json(line)
+                found[settled.skill] = settled
+        return found
 
     def trial(self, trial: Trial) -> None:
         append_line(self.folder / "trials.jsonl", trial.model_dump_json())
@@ -79,6 +130,14 @@ def load_report(folder: Path) -> NightReport | None:
     """The report of a night; None where there is none that can be read (interrupted early, or damaged)."""
     try:
         return NightReport.model_validate_json((folder / "report.json").read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def load_manifest(folder: Path) -> Manifest | None:
+    """What a night's folder says of itself; None where that cannot be read."""
+    try:
+        return Manifest.model_validate_json((folder / "manifest.json").read_bytes())
     except (OSError, ValidationError):
         return None
 

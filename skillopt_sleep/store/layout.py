@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from skillopt_sleep.domain.base import short_hash
@@ -20,12 +20,15 @@ from skillopt_sleep.domain.reports import NightReport
 from skillopt_sleep.domain.spending import Caps
 from skillopt_sleep.store.atomic import private_folder, subfolders
 from skillopt_sleep.store.disk import DISK, Disk
-from skillopt_sleep.store.journal import NightJournal, load_report
+from skillopt_sleep.store.journal import NightJournal, load_manifest, load_report
 from skillopt_sleep.store.ledger import Ledger
 from skillopt_sleep.store.lock import holder_of, night_lock, swap_lock
 from skillopt_sleep.store.memory import Memory
 from skillopt_sleep.store.replies import ReplyCache
 from skillopt_sleep.store.spend import SpendFile
+
+RESUMED_WITHIN = timedelta(hours=24)
+"""A night that was killed longer ago than this is not taken up again: there are new sessions to learn from."""
 
 
 def default_home(environ: Mapping[str, str]) -> Path:
@@ -100,13 +103,26 @@ class ProjectFolder:
     def nights_path(self) -> Path:
         return self.path / "nights"
 
-    def new_night(self, now: datetime) -> NightJournal:
+    def killed_night(self, now: datetime, asked: str) -> NightJournal | None:
+        """The newest night, if it was killed not long ago and the same was asked of it. Call under the night's lock."""
+        for folder in self.night_folders()[:1]:
+            manifest = load_manifest(folder)
+            if (
+                manifest is not None
+                and manifest.asked == asked != ""
+                and now - manifest.started_at < RESUMED_WITHIN
+                and not (folder / "report.json").exists()
+            ):
+                return NightJournal(folder)
+        return None
+
+    def new_night(self, now: datetime, asked: str = "") -> NightJournal:
         """Open the journal of a new night in a folder of its own. Names sort by time, within one second by number."""
         stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
         number = 0
         while (self.nights_path / (name := f"{stamp}-{number:x}{short_hash(str(self.root), 3)}")).exists():
             number += 1
-        return NightJournal.create(private_folder(self.nights_path / name), self.root, now)
+        return NightJournal.create(private_folder(self.nights_path / name), self.root, now, asked)
 
     def night_folders(self) -> tuple[Path, ...]:
         """Folders of all nights, newest first."""

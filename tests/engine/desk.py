@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import yaml
 from pydantic import BaseModel
 
@@ -66,6 +68,26 @@ class Asleep:
 
 def asleep(model: str | None, options: Options) -> Model:
     return Asleep()
+
+
+class Mortal:
+    """Follows the rules, notes every call in `calls.log`, and is killed with its whole process at call `dies_at`."""
+
+    id = "mortal"
+
+    async def generate(self, prompt: Prompt, *, schema: type[BaseModel] | None = None) -> Reply:
+        log = Path(os.environ["SKILLOPT_SLEEP_HOME"]).parent / "calls.log"
+        with log.open("a", encoding="utf-8") as lines:
+            lines.write(f"{prompt.role}\n")
+        if len(log.read_text(encoding="utf-8").splitlines()) == int(os.environ.get("DIES_AT", "0")):
+            os.kill(os.getpid(), signal.SIGKILL)
+        await anyio.lowlevel.checkpoint()
+        text = json.dumps(ADD_RISKS) if prompt.role == "optimizer" else follows_rules(prompt)
+        return Reply(text=text, model=self.id, usage=Usage(input_tokens=10, output_tokens=10))
+
+
+def mortal(model: str | None, options: Options) -> Model:
+    return Mortal()
 
 
 def follows_rules(prompt: Prompt) -> str:
