@@ -8,7 +8,6 @@ Nothing live changes here: a night ends with proposals that wait for a person.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -39,8 +38,6 @@ class Crew:
     max_calls: int
     minutes: float | None
     """How long the night may last; None: as long as it takes."""
-    ran: Callable[[float], None]
-    """Notes how many seconds the night has taken."""
     spend: Callable[[], tuple[RoleSpend, ...]]
     events: Relay
     clock: Callable[[], datetime]
@@ -76,7 +73,6 @@ class _Night:
         """All skills side by side, then the report, whatever happened on the way."""
         status: NightStatus = "interrupted"  # until the contrary is known: whatever strikes now, the report says so
         stopped: str | None = "The night was interrupted."
-        began = time.monotonic()
         try:
             with anyio.fail_after(None if self.crew.minutes is None else self.crew.minutes * 60):
                 async with one_error(anyio.create_task_group()) as group:
@@ -91,7 +87,6 @@ class _Night:
         except TimeoutError:
             status, stopped = "stopped", f"The night's {self.crew.minutes:g} minutes were over (--max-minutes)."
         finally:
-            self.crew.ran(time.monotonic() - began)
             report = self._report(status, stopped)
             self.journal.finish(report)
         return report

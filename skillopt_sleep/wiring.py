@@ -267,7 +267,6 @@ async def crew(
             max_calls=settings.max_calls,
             minutes=_minutes(settings, account),
             spend=budget.spend,
-            ran=account.ran if account else _untimed,
             events=events,
             clock=environment.clock,
         )
@@ -288,7 +287,3 @@ def _minutes(settings: Settings, account: SpendFile | None) -> float | None:
         left = max(0.0, settings.daily_minutes - account.minutes_today())
     limits = [limit for limit in (settings.max_minutes, left) if limit is not None]
     return min(limits, default=None)
-
-
-def _untimed(_: float) -> None:
-    """Nights that cost nothing count against no day."""

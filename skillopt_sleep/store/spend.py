@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -58,6 +59,9 @@ class SpendFile:
         self._day = clock().astimezone(UTC).date().isoformat()
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
+        self._began = time.monotonic()
+        self._before: float | None = None
+        """Seconds that the run took before, where it was interrupted and goes on; None until that was looked up."""
 
     def limit(self, unit: Unit) -> str:
         """A cap of the day in words."""
@@ -93,6 +97,10 @@ class SpendFile:
                     *(left.tokens - most.tokens, left.usd - most.usd),
                 ),
             )
+            db.execute(  # with every call, so that a night that is killed has counted, too
+                "INSERT INTO clock VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seconds = excluded.seconds",
+                (self._run, self._day, (self._before or 0.0) + time.monotonic() - self._began),
+            )
 
     def spent(self) -> tuple[RoleSpend, ...]:
         """What this run has spent so far, on whatever day: for a night that goes on after an interruption."""
@@ -126,7 +134,7 @@ class SpendFile:
             return Amount(*db.execute(_TOTAL, (self._day,)).fetchone())
 
     def minutes_today(self) -> float:
-        """How long nights with costly models have run today."""
+        """How long nights with costly models have run today, up to the end of their last call."""
         if not self._path.exists():
             return 0.0
         with self._transaction() as db:
@@ -134,14 +142,6 @@ class SpendFile:
                 "SELECT coalesce(sum(seconds), 0) FROM clock WHERE day = ?", (self._day,)
             ).fetchone()
         return float(seconds) / 60
-
-    def ran(self, seconds: float) -> None:
-        """Note that the run has taken so long today, counted from its beginning."""
-        with self._transaction() as db:
-            db.execute(
-                "INSERT INTO clock VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seconds = excluded.seconds",
-                (self._run, self._day, seconds),
-            )
 
     def close(self) -> None:
         """Give the file back; it is opened again when it is next asked."""
@@ -181,5 +181,8 @@ class SpendFile:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
             db.executescript(_TABLES)
+            if self._before is None:
+                mine = "SELECT coalesce(sum(seconds), 0.0) FROM clock WHERE run = ? AND day = ?"
+                self._before = float(db.execute(mine, (self._run, self._day)).fetchone()[0])
             self._db = db
         return self._db

@@ -108,6 +108,14 @@ def test_a_night_that_takes_too_long_ends_with_what_it_has(desk: Desk) -> None:
     assert "--max-minutes" in str(report.stopped)
 
 
+def test_minutes_of_the_day_that_are_used_up_end_a_night_at_once(desk: Desk) -> None:
+    desk.run(helpful(), desk.tasks(rows()))
+    again = desk.tasks([{**row, "prompt": row["prompt"] + " Again."} for row in rows()])
+    report = desk.run(helpful(), again, daily_minutes=0.00001).report
+    assert report.status == "stopped"
+    assert "minutes" in str(report.stopped)
+
+
 def test_prices_that_cannot_be_read_stop_the_night_before_anything_is_spent(desk: Desk) -> None:
     own_prices(desk, "[models]\npuppet = [-1.0, 2.0]\n")
     puppet = Stage.puppet = helpful()
