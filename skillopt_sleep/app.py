@@ -334,8 +334,8 @@ def show_config(environment: Environment) -> ConfigView:
         user_file=str(wiring.state_home(environment).config_path),
         project_file=str(project_root(environment.cwd) / PROJECT_FILE),
         settings=tuple(
-            SettingLine(name=name, value=str(value), origin=resolved.origins[name])
-            for name, value in sorted(resolved.settings.model_dump().items())
+            SettingLine(name=name, value=value, origin=resolved.origins[name])
+            for name, value in sorted(resolved.settings.model_dump(mode="json").items())
         ),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, JsonValue
 
 from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.llm import Role
@@ -170,7 +170,7 @@ class ChangeView(View):
 
 class SettingLine(Frozen):
     name: str
-    value: str
+    value: JsonValue
     origin: str
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from pydantic import JsonValue
 from rich.console import Console
 from rich.table import Table
 
@@ -226,11 +227,17 @@ def config(view: ConfigView, *, origin: bool, as_json: bool) -> int:
     out.print(view.summary)
     table = _table("setting", "value", *(["from"] if origin else []))
     for line in view.settings:
-        table.add_row(line.name, line.value, *([line.origin] if origin else []))
+        table.add_row(line.name, _setting(line.value), *([line.origin] if origin else []))
     out.print(table)
     out.print(f"Your file: {view.user_file}")
     out.print(f"The project's file: {view.project_file}")
     return 0
+
+
+def _setting(value: JsonValue) -> str:
+    if isinstance(value, list):
+        return ", ".join(str(one) for one in value) or "none"
+    return "none" if value is None else str(value)
 
 
 def _table(*columns: str) -> Table:
