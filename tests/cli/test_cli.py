@@ -166,7 +166,7 @@ def test_settings_show_where_they_come_from(desk: Desk, capsys: Out, monkeypatch
     assert "environment SKILLOPT_SLEEP_SLOTS" in capsys.readouterr().out
     assert main(["config", "show", "--json"]) == 0
     lines = json.loads(capsys.readouterr().out)["settings"]
-    assert {"name": "slots", "value": "3", "origin": "environment SKILLOPT_SLEEP_SLOTS"} in lines
+    assert {"name": "slots", "value": 3, "origin": "environment SKILLOPT_SLEEP_SLOTS"} in lines
 
 
 def test_harvested_tasks_can_be_written_down_and_a_file_is_never_overwritten(desk: Desk, capsys: Out) -> None:
