@@ -1,8 +1,11 @@
 """The sequential procedure: says which pairs to gather next, and stops as soon as the answer is clear.
 
-Families in random order, breadth first: one pair for each of their tasks, then a second, then a third. A look after
-every family from the fifth on in the first pass, and after every quarter of a later one. The level grows with the calls
-used (Pocock type); at some looks the gate gives up if the rest of the budget is unlikely to lead to acceptance.
+Families in random order, breadth first: one pair for each of their tasks, then a second, then a third. The first look
+comes as soon as any data at all could be accepted, the others after every quarter of a pass. The level grows with the
+calls used (Pocock type); at some looks the gate gives up if the rest of the budget is unlikely to lead to acceptance.
+
+Looks by quarters, because each look waits for its slowest attempt. A look after every single family finds no more and
+saves no calls that could be measured (docs/adr/0007), and takes up to four times as many rounds.
 """
 
 from __future__ import annotations
@@ -60,6 +63,7 @@ class SequentialTest:
         self._flips = SequentialSignFlip(len(tasks), policy.alpha, seed=self._rng.getrandbits(32))
         self._single = policy.alpha * self._flips.twins < 2.0
         self._missing = 0
+        self._looks = 0
         self.outcome: Outcome | None = None
 
     @property
@@ -91,6 +95,7 @@ class SequentialTest:
         stage = self._stages.pop()
         for family in self.families_of(stage):
             self._flips.set_effect(self._place[family], self.families[family].effect)
+        self._looks += 1
         if self._enough_scored():
             self.outcome = self._flips.look(self._level(stage))
         if self.outcome is None and stage.final:
@@ -108,6 +113,16 @@ class SequentialTest:
     def too_many_missing(self) -> bool:
         """Whether more of the pairs tried so far lack a score than the policy allows."""
         return self._missing > self._policy.max_unscored * self._pairs_used
+
+    @property
+    def looks(self) -> int:
+        """How often the data were looked at."""
+        return self._looks
+
+    @property
+    def pairs_planned(self) -> int:
+        """Pairs that the full budget holds."""
+        return self._pairs_planned
 
     @property
     def _pairs_used(self) -> int:
@@ -134,11 +149,21 @@ class SequentialTest:
 
 
 def _schedule(families: int, policy: GatePolicy) -> list[Stage]:
-    quarters = [math.ceil(families * quarter / 4) for quarter in (1, 2, 3, 4)]
+    quarters = sorted({math.ceil(families * quarter / 4) for quarter in (1, 2, 3, 4)})
+    first = _first_useful_look(families, policy)
     stages = []
     for sample in range(policy.samples):
-        ends = sorted(set(quarters)) if sample else list(range(min(policy.min_families, families), families + 1))
+        ends = quarters if sample else sorted({first, *(end for end in quarters if end > first)})
         for start, stop in zip([0, *ends], ends, strict=False):
             final = sample == policy.samples - 1 and stop == families
-            stages.append(Stage(sample, start, stop, may_give_up=stop in quarters[1:], final=final))
+            may_give_up = stop in quarters[1:] or (sample == 0 and start == 0)
+            stages.append(Stage(sample, start, stop, may_give_up=may_give_up, final=final))
     return stages
+
+
+def _first_useful_look(families: int, policy: GatePolicy) -> int:
+    """After how many families of the first pass the spending allows any acceptance: if every one of them got better."""
+    for seen in range(min(policy.min_families, families), families):
+        if 0.5**seen <= pocock_spending(policy.alpha, seen / (families * policy.samples)):
+            return seen
+    return families
