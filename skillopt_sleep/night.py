@@ -19,6 +19,7 @@ from skillopt_sleep.consolidate.evidence import proposal_of, skill_result
 from skillopt_sleep.domain.aio import one_error
 from skillopt_sleep.domain.errors import ConflictError, InputError, SleepError
 from skillopt_sleep.domain.events import Warned
+from skillopt_sleep.domain.gate_tests import GateTests
 from skillopt_sleep.domain.llm import Role
 from skillopt_sleep.domain.ports import Roles
 from skillopt_sleep.domain.reports import NightReport, NightStatus, RoleSpend, SkillResult
@@ -35,6 +36,7 @@ class Crew:
     models: dict[Role, str]
     simulated: bool
     options: EpochOptions
+    gate_tests: GateTests
     max_calls: int
     minutes: float | None
     """How long the night may last; None: as long as it takes."""
@@ -51,6 +53,10 @@ async def run_night(
     There is always a report: a refused key, an exhausted cap or an interruption ends the night early, what was judged
     until then is kept, and the report says why it is not more.
     """
+    for name in _unknown_anchors(work, crew.options.anchors):
+        crew.events(
+            Warned(message=f"No task and no family of this night is called {name!r}, so nothing is pinned by it.")
+        )
     crew.events.attach(journal)
     journal.found(Found(harvest=work.harvest, mined=work.mined, tasks=work.tasks))
     settled = journal.results()  # by a night that was killed and goes on here
@@ -104,6 +110,7 @@ class _Night:
                 item.tasks,
                 self.crew.roles,
                 self.crew.options,
+                tests=self.crew.gate_tests,
                 turned_down=self.memory.turned_down(item.name),
                 events=self.crew.events,
                 on_trial=self.journal.trial,
@@ -152,6 +159,12 @@ class _Night:
             simulated=self.crew.simulated,
             stopped=stopped,
         )
+
+
+def _unknown_anchors(work: Workload, anchors: tuple[str, ...]) -> list[str]:
+    """Pinned names that pin nothing tonight. No error: a task may come back when its session does."""
+    known = {name for item in work.skills for task in item.tasks for name in (task.id, task.family)}
+    return [name for name in anchors if name not in known]
 
 
 def _untouched(item: SkillWork, why: str) -> SkillResult:

@@ -22,6 +22,7 @@ from skillopt_sleep.domain.skills import EditList
 from skillopt_sleep.domain.slices import Slice
 from skillopt_sleep.domain.spending import FREE, Amount, Price
 from skillopt_sleep.domain.tasks import Task
+from skillopt_sleep.gate.regressions import most_fresh_pairs
 from skillopt_sleep.pricing import PriceList
 from skillopt_sleep.reflect import MOST_EDIT_TOKENS, requirements_of
 from skillopt_sleep.settings import Settings
@@ -171,7 +172,8 @@ def _planned(item: SkillWork, settings: Settings) -> PlannedSkill:
         tasks=dict(tasks),
         families=families,
         expected_calls=_calls(item, settings, rounds=2, reasks=1),
-        most_calls=_calls(item, settings, rounds=MAX_ROUNDS, reasks=REASKS),
+        most_calls=_calls(item, settings, rounds=MAX_ROUNDS, reasks=REASKS) + _beside(item, settings, MAX_ROUNDS),
+        reserved_calls=_beside(item, settings, MAX_ROUNDS),
         enough_for_a_verdict=enough,
         note="" if enough else f"{families.get('gate', 0)} gate families: too few to tell; the edits stay unverified",
     )
@@ -191,6 +193,23 @@ def _calls(item: SkillWork, settings: Settings, *, rounds: int, reasks: int) -> 
     return attempts + settings.candidates * reasks
 
 
+def _beside(item: SkillWork, settings: Settings, rounds: int) -> int:
+    """Upper bound of the calls beside the gate's budget: fresh attempts at families that look worse, and at anchors.
+
+    They are made only where the edit would otherwise be accepted.
+    """
+    if settings.gate == "off":
+        return 0
+    gate = [task for task in item.tasks if task.slice == "gate"]
+    policy = settings.gate_policy()
+    turns = max((rounds if task.tools else 1 for task in gate), default=1)
+    widest = max(Counter(task.family for task in gate).values(), default=1)
+    suspects = most_fresh_pairs(item.families.get("gate", 0), policy, tasks_each=widest) if gate else 0
+    pinned = [task for task in item.tasks if task.anchor or {task.id, task.family} & {*settings.anchors}]
+    anchors = sum(rounds if task.tools else 1 for task in pinned if task.slice != "gate") * policy.samples
+    return 2 * (suspects * turns + anchors)
+
+
 def _least_calls(item: SkillWork) -> int:
     train = sum(1 for task in item.tasks if task.slice == "train")
     gate = sum(1 for task in item.tasks if task.slice == "gate")
@@ -202,6 +221,7 @@ def _roles(work: Workload, forecast: Forecast) -> tuple[PlannedRole, ...]:
     for item in work.skills:
         for task in item.tasks:
             _add_attempts(loads["target"], item, task, forecast)
+        _add_fresh_pairs(loads["target"], item, forecast)
         _add_edits(loads["optimizer"], item, forecast)
     return tuple(_planned_role(role, load, forecast) for role, load in loads.items() if load.most_calls)
 
@@ -215,6 +235,14 @@ def _add_attempts(load: _Load, item: SkillWork, task: Task, forecast: Forecast) 
         given += most_rounds * (written + sum(len(text.encode()) for t in task.tools for text in t.notes.values()))
     load.expect(times * rounds, prompt_tokens(prompt), forecast.reply("target"))
     load.allow(times * most_rounds, given, written)
+
+
+def _add_fresh_pairs(load: _Load, item: SkillWork, forecast: Forecast) -> None:
+    """What is made beside the gate's budget, where an edit would otherwise be accepted: reserved, not expected."""
+    rounds = MAX_ROUNDS if any(task.tools for task in item.tasks) else 1
+    sizes = [forecast.most("target", first_prompt(task, item.doc.text, "", sample=0)) for task in item.tasks]
+    given, written = max((size[0] for size in sizes), default=0), max((size[1] for size in sizes), default=0)
+    load.allow(_beside(item, forecast.settings, rounds), given + (rounds - 1) * written, written)
 
 
 def _add_edits(load: _Load, item: SkillWork, forecast: Forecast) -> None:

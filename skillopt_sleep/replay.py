@@ -19,8 +19,8 @@ from skillopt_sleep.domain.ports import Agent, Judge, Model
 from skillopt_sleep.domain.tasks import Task
 from skillopt_sleep.domain.trials import Arm, Attempt, Mark, Pair, PairedEvidence, Trial
 
-_Job = tuple[int, Task, int]
-"""Place of the result, task, sample."""
+Job = tuple[Task, int]
+"""A task, and the number of the sample."""
 
 
 async def run_trials(
@@ -37,28 +37,47 @@ async def run_trials(
     """Attempt every task `samples` times under `document`; results come by task, then sample.
 
     Sample 0 of every task goes before sample 1 of any, so that an interrupted replay has seen as many tasks as it
-    could. `on_trial` hears of each trial as it finishes, in the order of finishing. `width` bounds how many attempts
-    are open at once; how many calls a provider gets is the business of the model's wrappers.
+    could. Else as `run_jobs`.
+    """
+    if samples < 1:
+        raise UsageError(f"A replay needs at least one sample, not {samples}.")
+    jobs = [(task, sample) for sample in range(samples) for task in tasks]
+    trials = await run_jobs(agent, judge, document, jobs, arm=arm, on_trial=on_trial, width=width)
+    return tuple(trials[sample * len(tasks) + place] for place in range(len(tasks)) for sample in range(samples))
+
+
+async def run_jobs(
+    agent: Agent,
+    judge: Judge,
+    document: str,
+    jobs: Sequence[Job],
+    *,
+    arm: Arm,
+    on_trial: Callable[[Trial], None],
+    width: int = 64,
+) -> tuple[Trial, ...]:
+    """Attempt tasks, each as the sample of that number, under `document`; begun and returned in the given order.
+
+    `on_trial` hears of each trial as it finishes, in the order of finishing. `width` bounds how many attempts are open
+    at once; how many calls a provider gets is the business of the model's wrappers.
 
     Raises `ModelAuthError`, `BudgetExhausted` and bugs as they are, never inside an exception group. A task that is
     marked as not evaluable costs no call.
     """
-    if samples < 1 or width < 1:
-        raise UsageError(f"A replay needs at least one sample and one slot, not {samples} and {width}.")
-    jobs: Iterator[_Job] = (
-        (place * samples + sample, task, sample) for sample in range(samples) for place, task in enumerate(tasks)
-    )
+    if width < 1:
+        raise UsageError(f"A replay needs at least one slot, not {width}.")
+    waiting: Iterator[tuple[int, Job]] = iter(enumerate(jobs))
     trials: dict[int, Trial] = {}
 
     async def work() -> None:
-        for place, task, sample in jobs:
+        for place, (task, sample) in waiting:
             # A model that answers without waiting (a cache, a simulation) must not keep Ctrl-C and others out.
             await anyio.lowlevel.checkpoint()
             trials[place] = await _trial(agent, judge, document, task, arm, sample)
             on_trial(trials[place])
 
     async with one_error(anyio.create_task_group()) as group:
-        for _ in range(min(width, len(tasks) * samples)):
+        for _ in range(min(width, len(jobs))):
             group.start_soon(work)
     return tuple(trials[place] for place in sorted(trials))
 

@@ -119,6 +119,10 @@ class NightOptions(Frozen):
     """An improvement worth having: "no gain" is said only when this much is ruled out."""
     metric: Metric = "hard"
     """Score the gate looks at: all checks (hard), share of checks (soft), or a mixture."""
+    mixed_weight: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
+    """Share of the hard score in the mixed metric."""
+    anchors: Names = ()
+    """Tasks or families that no edit may make worse at all, by id (comma-separated)."""
     gate: Literal["on", "off"] = "on"
     """`off` stages every edit without any test. Loud, and never the default."""
     skip_test: bool = False
@@ -131,7 +135,13 @@ class Settings(HarvestOptions, ModelOptions, BudgetOptions, NightOptions):
     """All options, resolved."""
 
     def gate_policy(self) -> GatePolicy:
-        return GatePolicy(alpha=self.alpha, min_effect=self.min_effect, samples=self.samples, metric=self.metric)
+        return GatePolicy(
+            alpha=self.alpha,
+            min_effect=self.min_effect,
+            samples=self.samples,
+            metric=self.metric,
+            mixed_weight=self.mixed_weight,
+        )
 
     def split_policy(self) -> SplitPolicy:
         return SplitPolicy()

@@ -30,6 +30,8 @@ class PlannedSkill(Frozen):
     families: dict[Slice, int]
     expected_calls: int
     most_calls: int
+    reserved_calls: int = 0
+    """Of these, what is kept for a second look at tasks that seem to get worse; spent only before an acceptance."""
     enough_for_a_verdict: bool
     note: str = ""
 

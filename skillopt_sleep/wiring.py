@@ -220,6 +220,7 @@ def epoch_options(settings: Settings) -> EpochOptions:
         candidates=settings.candidates,
         measure_test=not settings.skip_test,
         gate_off=settings.gate == "off",
+        anchors=settings.anchors,
     )
 
 
@@ -264,6 +265,9 @@ async def crew(
             models={role: model.id for role, model in ready.items()},
             simulated=is_simulated(*(model.id for model in ready.values())),
             options=epoch_options(settings),
+            gate_tests=where.state.gate_tests(
+                where.project.root, simulated=is_simulated(*(model.id for model in ready.values()))
+            ),
             max_calls=settings.max_calls,
             minutes=_minutes(settings, account),
             spend=budget.spend,

@@ -37,6 +37,11 @@ class EpochOptions:
     candidates: int = 3
     measure_test: bool = True
     gate_off: bool = False
+    one_look: bool = False
+    """Judge the whole gate slice at once, for callers that want its mean scores as well. Nights stop as soon as the
+    answer is clear."""
+    anchors: tuple[str, ...] = ()
+    """Tasks or families, by name, that must not get worse at all; beside the tasks that are marked so themselves."""
     first_proposal: int = 0
     """Number of the first set of edits. A repeated epoch counts on, so that the optimiser is asked anew; replays of an
     unchanged document are the same and come from the cache."""
@@ -115,24 +120,24 @@ class Bench:
         self, doc: SkillDoc, tasks: Sequence[Task], arm: Arm, samples: int, *, phase: Phase | None = None
     ) -> tuple[Trial, ...]:
         """Replay tasks under a document. A phase is announced only where a person would want to see it."""
-
-        def seen(trial: Trial) -> None:
-            self.on_trial(trial)
-            if trial.attempt:
-                self.used.add(trial.attempt.calls, trial.attempt.usage)
-            passed = None if trial.mark is None else trial.mark.hard == 1.0
-            self.events(
-                TrialFinished(skill=self.skill, task_id=trial.task_id, arm=arm, sample=trial.sample, passed=passed)
-            )
-
         if phase:
             self.events(PhaseStarted(phase=phase, skill=self.skill, total=len(tasks) * samples))
         found = await run_trials(
-            self.roles.agent, self.roles.judge, doc.text, tasks, arm=arm, samples=samples, on_trial=seen
+            self.roles.agent, self.roles.judge, doc.text, tasks, arm=arm, samples=samples, on_trial=self.seen
         )
         if phase:
-            self.events(PhaseFinished(phase=phase, skill=self.skill, detail=_passed_in_words(found)))
+            self.events(PhaseFinished(phase=phase, skill=self.skill, detail=passed_in_words(found)))
         return found
+
+    def seen(self, trial: Trial) -> None:
+        """Take note of a trial: in the night's folder, in the totals, and for whoever watches."""
+        self.on_trial(trial)
+        if trial.attempt:
+            self.used.add(trial.attempt.calls, trial.attempt.usage)
+        passed = None if trial.mark is None else trial.mark.hard == 1.0
+        self.events(
+            TrialFinished(skill=self.skill, task_id=trial.task_id, arm=trial.arm, sample=trial.sample, passed=passed)
+        )
 
     async def best_candidate(self, lesson: Lesson) -> Candidate | None:
         """Several sets of edits are proposed; the one that does best on the *training* tasks is chosen.
@@ -196,7 +201,8 @@ def _training_score(candidate: Candidate) -> tuple[float, float]:
     return summarise(candidate.train) or (0.0, 0.0)
 
 
-def _passed_in_words(trials: Sequence[Trial]) -> str:
+def passed_in_words(trials: Sequence[Trial]) -> str:
+    """What came of some trials, for a line of progress."""
     scored = [trial for trial in trials if trial.mark]
     passed = sum(1 for trial in scored if trial.mark and trial.mark.hard == 1.0)
     missing = len(trials) - len(scored)

@@ -1,8 +1,9 @@
 """One optimisation epoch of one skill: replay, reflect, choose on the training tasks, confirm on the gate tasks.
 
-The order of calls is what makes a night short. Training replays are asked for first; the baseline of the gate and test
-tasks runs beside them and fills the slots that reflection would leave empty; the chosen candidate then meets the gate
-and the test tasks at the same time. Nothing that was read from a gate or test task reaches the optimiser.
+The order of calls is what makes a night short. Training replays are asked for first; the baseline of the test tasks and
+of the gate's first batch runs beside them and fills the slots that reflection would leave empty; the chosen candidate
+then meets the gate and the test tasks at the same time. Nothing that was read from a gate or test task reaches the
+optimiser.
 """
 
 from __future__ import annotations
@@ -13,16 +14,26 @@ from typing import Literal
 
 import anyio
 
-from skillopt_sleep.consolidate.bench import Bench, Candidate, Counting, EpochOptions, Lesson, Used
+from skillopt_sleep.consolidate.bench import (
+    Bench,
+    Candidate,
+    Counting,
+    EpochOptions,
+    Lesson,
+    Used,
+    passed_in_words,
+)
+from skillopt_sleep.consolidate.comparison import Comparison, Replays
+from skillopt_sleep.consolidate.confirm import Confirmation
 from skillopt_sleep.domain.aio import one_error
+from skillopt_sleep.domain.base import sha256_hex
 from skillopt_sleep.domain.describe import describe
-from skillopt_sleep.domain.events import VerdictReached
+from skillopt_sleep.domain.events import PhaseFinished, PhaseStarted, VerdictReached
+from skillopt_sleep.domain.gate_tests import GateTests, NoGateTests, Question
 from skillopt_sleep.domain.ports import EventSink, Roles
-from skillopt_sleep.domain.slices import Slice
 from skillopt_sleep.domain.tasks import Task
 from skillopt_sleep.domain.trials import PairedEvidence, Trial
 from skillopt_sleep.domain.verdicts import Verdict
-from skillopt_sleep.gate import judge_gate
 from skillopt_sleep.reflect import requirements_of
 from skillopt_sleep.replay import pair_up
 from skillopt_sleep.skilldoc import SkillDoc
@@ -64,30 +75,32 @@ async def optimise(
     options: EpochOptions,
     *,
     turned_down: Sequence[str] = (),
+    tests: GateTests | None = None,
     events: EventSink,
     on_trial: Callable[[Trial], None] = lambda _: None,
 ) -> Epoch:
-    """Run one epoch.
+    """Run one epoch. `tests` keeps account of the gate's tests over nights; without it every test is the first.
 
-    Missing replies become missing pairs. `ModelAuthError` and `BudgetExhausted` pass through: the run must stop.
+    Missing replies become missing pairs. `ModelAuthError` and `BudgetExhausted` pass through: the run must stop. A test
+    that was begun by then is kept, and the next night that asks the same goes on with it.
     """
     train, overlap = _training_tasks(tasks)
     if not train:
         return Epoch(skill, doc, stopped="there are no training tasks yet, so there was nothing to learn from")
-    measured = {"gate": not options.gate_off, "test": options.measure_test, "train": False}
-    held_out = [task for task in tasks if measured[task.slice]]
     used = Used()
     bench = Bench(skill, replace(roles, optimizer=Counting(roles.optimizer, used)), options, events, on_trial, used)
+    by_id = {task.id: task for task in tasks}
+    sealed = [task for task in tasks if task.slice == "test" and options.measure_test]
+    sealed_pairs = [(task.id, sample) for sample in range(options.policy.samples) for task in sealed]
+    confirmation = Confirmation.prepare(doc, tasks, options, tests or NoGateTests(), overlap=overlap)
+    baseline = Replays(bench, doc, "before")
+    comparison: Comparison | None = None
     candidate: Candidate | None = None
-    baseline: tuple[Trial, ...] = ()
-    after: tuple[Trial, ...] = ()
-
-    async def measure_baseline() -> None:
-        nonlocal baseline
-        baseline = await bench.trials(doc, held_out, "before", options.policy.samples)
+    verdict: Verdict | None = None
 
     async with one_error(anyio.create_task_group()) as group:
-        group.start_soon(measure_baseline)
+        ahead = (*confirmation.first_batch, *sealed_pairs)
+        group.start_soon(baseline.of, [(by_id[task], sample) for task, sample in ahead])
         train_before = await bench.trials(doc, train, "before", options.train_samples, phase="replay")
         requirements = requirements_of(train, train_before, describe)
         if any(requirement.failed for requirement in requirements):
@@ -96,23 +109,28 @@ async def optimise(
         if candidate is None or not candidate.changes:
             group.cancel_scope.cancel()  # a baseline that nothing will be compared with is money for nothing
         else:
-            after = await bench.trials(candidate.doc, held_out, "after", options.policy.samples, phase="gate")
+            comparison = Comparison(baseline, Replays(bench, candidate.doc, "after"), by_id)
+            events(PhaseStarted(phase="gate", skill=skill, total=confirmation.most_pairs + len(sealed_pairs)))
+            group.start_soon(comparison.pairs, sealed_pairs)
+            if options.gate_off:
+                verdict = _not_tested()
+            else:
+                verdict = await confirmation.decide(
+                    _question(skill, doc, candidate, roles, options), comparison, events
+                )
 
-    epoch = Epoch(
-        skill,
-        doc,
-        candidate,
-        train_before=train_before,
-        gate_trials=_of_slice("gate", tasks, (*baseline, *after)),
-        test_trials=_of_slice("test", tasks, (*baseline, *after)),
-        calls=used.calls,
-        tokens=used.tokens,
-    )
-    if candidate is None or not candidate.changes:
+    epoch = Epoch(skill, doc, candidate, train_before=train_before, calls=used.calls, tokens=used.tokens)
+    if comparison is None or verdict is None:
         return replace(epoch, stopped=_why_nothing(train_before, candidate))
-    verdict = _decide(epoch, tasks, options, overlap=overlap)
+    after = tuple(comparison.after.done.values())
+    events(PhaseFinished(phase="gate", skill=skill, detail=passed_in_words(after)))
     events(VerdictReached(skill=skill, decision=verdict.decision, explanation=verdict.explanation))
-    return replace(epoch, verdict=verdict)
+    return replace(
+        epoch,
+        verdict=verdict,
+        gate_trials=comparison.trials(task for task in tasks if task.slice == "gate" and not options.gate_off),
+        test_trials=comparison.trials(sealed),
+    )
 
 
 def _training_tasks(tasks: Sequence[Task]) -> tuple[list[Task], bool]:
@@ -130,21 +148,25 @@ def _training_tasks(tasks: Sequence[Task]) -> tuple[list[Task], bool]:
     return [task.model_copy(update={"slice": "train"}) for task in borrowed], True
 
 
-def _of_slice(slice_: Slice, tasks: Sequence[Task], trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    ids = {task.id for task in tasks if task.slice == slice_}
-    return tuple(trial for trial in trials if trial.task_id in ids)
+def _question(skill: str, doc: SkillDoc, candidate: Candidate, roles: Roles, options: EpochOptions) -> Question:
+    policy = options.policy
+    weight = f" {policy.mixed_weight:g}" if policy.metric == "mixed" else ""
+    return Question(
+        skill=skill,
+        before_sha256=doc.sha256,
+        after_sha256=sha256_hex(candidate.doc.data),
+        agent=roles.agent.id,
+        judge=roles.judge.version,
+        metric=policy.metric + weight,
+    )
 
 
-def _decide(epoch: Epoch, tasks: Sequence[Task], options: EpochOptions, *, overlap: bool) -> Verdict:
-    if options.gate_off:
-        return Verdict(
-            decision="inconclusive",
-            reason="gate_off",
-            explanation="The gate was switched off: these edits were not tested at all. Adopting them is a guess.",
-        )
-    gate = [task for task in tasks if task.slice == "gate"]
-    shape_only = bool(gate) and all(task.shape_only and task.model_authored for task in gate)
-    return judge_gate(epoch.evidence("gate"), options.policy, overlap=overlap, shape_only=shape_only)
+def _not_tested() -> Verdict:
+    return Verdict(
+        decision="inconclusive",
+        reason="gate_off",
+        explanation="The gate was switched off: these edits were not tested at all. Adopting them is a guess.",
+    )
 
 
 def _why_nothing(train_before: Sequence[Trial], candidate: Candidate | None) -> str:

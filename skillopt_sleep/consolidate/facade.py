@@ -119,6 +119,7 @@ async def consolidate_async(
             edit_budget=edit_budget,
             candidates=1,
             measure_test=False,
+            one_look=True,
             first_proposal=night,
         ),
         events=_ignore,

@@ -75,6 +75,20 @@ class CallFinished(Frozen):
     error: str | None = None
 
 
+class LookTaken(Frozen):
+    """The gate looked at the evidence so far."""
+
+    kind: Literal["look_taken"] = "look_taken"
+    skill: str
+    look: int
+    pairs: int
+    """Pairs gathered so far, those without two scores included."""
+    planned: int
+    """Pairs that the full budget holds."""
+    settled: bool
+    """Whether this look decided, so that the rest of the budget is saved."""
+
+
 class VerdictReached(Frozen):
     kind: Literal["verdict_reached"] = "verdict_reached"
     skill: str
@@ -97,6 +111,7 @@ Event = Annotated[
     | LinesSkipped
     | TrialFinished
     | CallFinished
+    | LookTaken
     | VerdictReached
     | Warned,
     Field(discriminator="kind"),

@@ -64,6 +64,8 @@ class Task(Frozen):
     skill: str | None = None
     """Name of the skill that the source sessions used, where they used one."""
     origin: TaskOrigin
+    anchor: bool = False
+    """Whether a person pinned it: an edit under which it gets worse at all is not accepted."""
     tools: tuple[Tool, ...] = ()
     not_evaluable: str | None = None
     """Why an offline replay cannot judge this task (it needs a repository, a running service, ...); None if it can."""

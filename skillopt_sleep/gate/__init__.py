@@ -6,11 +6,20 @@ needs evidence too: that the edit harms, that it cannot be worth having, or that
 inconclusive.
 
 `judge_gate` judges evidence that is complete; `SequentialGate` says which evidence to gather next and stops as soon
-as the answer is clear. docs/gate.md says what both promise, with measured figures.
+as the answer is clear. `regressions` looks for single families that got worse, `account` keeps several tests on the
+same families within one alpha. docs/gate.md says what all this promises, with measured figures.
 """
 
-from skillopt_sleep.gate.judge import calls_for_one_comparison, judge_gate, testable
+from skillopt_sleep.gate.judge import bar_to_judging, calls_for_one_comparison, judge_gate, testable, unmeasured
 from skillopt_sleep.gate.sequential import SequentialGate
 from skillopt_sleep.gate.table import select_gate_score
 
-__all__ = ["SequentialGate", "calls_for_one_comparison", "judge_gate", "select_gate_score", "testable"]
+__all__ = [
+    "SequentialGate",
+    "bar_to_judging",
+    "calls_for_one_comparison",
+    "judge_gate",
+    "select_gate_score",
+    "testable",
+    "unmeasured",
+]

@@ -104,6 +104,11 @@ def verdict_of(reason: VerdictReason, table: Table, policy: GatePolicy, *, plann
     )
 
 
+def unmeasured(reason: VerdictReason, policy: GatePolicy, *, families: int) -> Verdict:
+    """The verdict where nothing was spent, because nothing seen could decide. `families`: how many there are."""
+    return verdict_of(reason, Table.of(PairedEvidence(), policy), policy, planned=families)
+
+
 def tie_rule_applies(effects: Sequence[float], policy: GatePolicy) -> bool:
     """Whether "four better, one tied" of five may be accepted although its own p is above alpha: pass/fail scores only.
 
@@ -172,9 +177,11 @@ _DECISIONS: dict[VerdictReason, Decision] = {
     "harmful": "reject",
     "no_gain": "reject",
     "regressed": "reject",
+    "anchor_fell": "reject",
     "no_edits": "reject",
     "too_few_families": "inconclusive",
     "untestable": "inconclusive",
+    "used_up": "inconclusive",
     "not_enough_evidence": "inconclusive",
     "too_many_missing": "inconclusive",
     "overlap": "inconclusive",

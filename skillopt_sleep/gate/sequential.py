@@ -18,6 +18,8 @@ class SequentialGate:
     Use: while `next_batch` is not empty, attempt those tasks with both documents and hand all the pairs to `observe`;
     then `verdict`. Pair the k-th sample before with the k-th sample after, also where the baseline is cached: further
     cached samples must not count, and an attempt that put a task into the gate slice is not evidence.
+
+    Single families are not judged here: those of an edit that is accepted are (`skillopt_sleep.gate.regressions`).
     """
 
     def __init__(
@@ -76,12 +78,29 @@ class SequentialGate:
         if self._bar is not None:
             return verdict_of(self._bar, table, self._policy, planned=planned)
         p_better, p_worse = self._test.p_values
-        table = replace(table, p_better=p_better, p_worse=p_worse)
-        verdict = verdict_of(self._reason(table), table, self._policy, planned=planned)
+        table = replace(table, p_better=p_better, p_worse=p_worse, regressed=())
+        verdict = verdict_of(self._reason(table), table, self._policy, planned=planned).model_copy(
+            update={"looks": self._test.looks, "pairs_planned": self._test.pairs_planned}
+        )
         if self._test.outcome == "futile" and verdict.decision != "reject":
             early = " Stopped early: the rest of the budget would hardly have changed that."
             return verdict.model_copy(update={"explanation": verdict.explanation + early})
         return verdict
+
+    @property
+    def looks(self) -> int:
+        """How often the evidence was looked at."""
+        return self._test.looks
+
+    @property
+    def pairs_planned(self) -> int:
+        """Pairs that the full budget holds."""
+        return self._test.pairs_planned
+
+    @property
+    def too_many_missing(self) -> bool:
+        """Whether so many pairs lack a score that the last look could not count."""
+        return self._test.too_many_missing
 
     def _asked_for(self) -> list[tuple[str, str, int]]:
         stage = self._test.stage if self._bar is None else None
@@ -93,7 +112,7 @@ class SequentialGate:
 
     def _reason(self, table: Table) -> VerdictReason:
         if self._test.outcome == "better":
-            return "regressed" if table.regressed else "improved"
+            return "improved"
         if self._test.outcome == "worse":
             return "harmful"
         if self._test.too_many_missing:

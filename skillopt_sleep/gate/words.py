@@ -16,10 +16,12 @@ def explain(reason: VerdictReason, table: Table, policy: GatePolicy, more: int |
         "no_gain": f"{_no_gain(table)}: {_change(table)}; an improvement of {policy.min_effect:.2f} or more "
         f"would very likely have shown.",
         "regressed": f"Better on the whole ({_change(table)}), but not accepted: some got worse.",
+        "anchor_fell": f"Better on the whole ({_change(table)}), but not accepted: what was pinned got worse.",
         "too_few_families": f"Too few tasks to tell: {_count(families)} with scores, and a verdict needs at least "
         f"{policy.min_families}. {_more(more)}",
         "untestable": f"Nothing could pass at this strictness (alpha {policy.alpha:g}) with so few tasks: an edit that "
         f"changes nothing would make all of them look better more often than that.{f' {_more(more)}' if more else ''}",
+        "used_up": "Cannot be tested any more on these tasks: earlier tests used up what chance may be trusted with.",
         "not_enough_evidence": f"Not enough evidence yet: {_change(table)}. {_luck(table.p_better)} "
         f"At most {_percent(policy.alpha)} is tolerated. {_more(more)}",
         "too_many_missing": f"Too many attempts gave no score: {table.missing} of {table.missing + table.complete} "

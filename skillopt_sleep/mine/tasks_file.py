@@ -9,6 +9,7 @@ A file is YAML, JSON or JSON lines: a list of tasks, or a mapping with `tasks` (
         group: write release notes       # default: the file's name
         slice: gate                      # train | gate | test ("val" and "holdout" mean gate); default: by family
         skill: release-notes
+        anchor: true                     # pinned: no edit may make it worse at all; default: false
         checks:                          # one of: checks, rubric, answer, judge
           - {op: section_present, arg: Known issues}
         tools:
@@ -40,7 +41,7 @@ from skillopt_sleep.mine.wording import read_wording
 _TOP: Final = ("tasks", "reviewed", "schema_version")
 _FIELDS: Final = (
     *("id", "task_id", "prompt", "task", "family", "group", "slice", "split", "skill"),
-    *("checks", "rubric", "answer", "judge", "tools", "origin", "not_evaluable"),
+    *("checks", "rubric", "answer", "judge", "tools", "origin", "not_evaluable", "anchor"),
 )
 _CRITERIA: Final = ("checks", "rubric", "answer", "judge")
 _JUDGES: Final[dict[str, tuple[str, ...]]] = {
@@ -124,6 +125,7 @@ def _read_row(row: object, number: int, path: Path) -> tuple[Task, Slice | None,
             for place, tool in enumerate(list_field(values, "tools", where) or [], start=1)
         ),
         not_evaluable=text_field(values, "not_evaluable", where),
+        anchor=_is_anchor(values, where),
     )
     return task, stated, where
 
@@ -132,6 +134,13 @@ def _family_of(prompt: str, task_id: str) -> str:
     """The same family for the same content words, in whatever order and with whatever politeness."""
     words = sorted(read_wording(prompt).words)
     return family_id("", " ".join(words) or task_id)
+
+
+def _is_anchor(values: Mapping[str, Any], where: str) -> bool:
+    value = values.get("anchor", False)
+    if not isinstance(value, bool):
+        raise InputError(f"{where}: 'anchor' must be true or false, not {kind(value)}.")
+    return value
 
 
 def _one_of_two(values: Mapping[str, Any], name: str, alias: str, where: str) -> str | None:
@@ -257,6 +266,8 @@ def _row_of(task: Task) -> dict[str, object]:
     row |= {"group": task.group, "family": task.family, "slice": task.slice}
     optional = {"skill": task.skill, "not_evaluable": task.not_evaluable}
     row |= {name: value for name, value in optional.items() if value is not None}
+    if task.anchor:
+        row["anchor"] = True
     if task.origin != "file":
         row["origin"] = task.origin
     if isinstance(task.criterion, Rules):

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from skillopt_sleep.domain.reports import NightReport, SkillResult, SliceResult, TaskEvidence
 from skillopt_sleep.domain.verdicts import Verdict
-from skillopt_sleep.report.text import count
+from skillopt_sleep.report.text import count, one_line
 from skillopt_sleep.report.words import Standing, change, standing
 
 Direction = Literal["worse", "better", "same", "unknown"]
@@ -33,7 +33,9 @@ def harms(verdict: Verdict | None, test: SliceResult | None) -> list[str]:
     found = []
     if verdict is not None and verdict.reason == "harmful":
         found.append(f"gate tasks went from {change(verdict.before, verdict.after, 'to')}")
-    if verdict is not None and verdict.regressed:
+    if verdict is not None and verdict.reason == "anchor_fell":
+        found.append(f"pinned, and worse: {', '.join(one_line(name) for name in verdict.regressed)}")
+    elif verdict is not None and verdict.regressed:
         found.append(f"{count(len(verdict.regressed), 'gate task')} got worse beyond noise")
     if test is not None and test.before is not None and test.after is not None and test.after < test.before:
         found.append(f"test tasks went from {change(test.before, test.after, 'to')}")

@@ -106,6 +106,11 @@ class Card:
     cost: str
 
 
+def _why(verdict: Verdict) -> str:
+    said = (sentence(verdict.explanation), words.effort_words(verdict), words.account_words(verdict))
+    return " ".join(part for part in said if part)
+
+
 def _card(report: NightReport, result: SkillResult, proposal: Proposal | None) -> Card:
     verdict = result.verdict
     return Card(
@@ -113,7 +118,7 @@ def _card(report: NightReport, result: SkillResult, proposal: Proposal | None) -
         standing=words.standing(verdict),
         verdict=words.result_words(result),
         harms=harms(verdict, result.test),
-        why=sentence(verdict.explanation) if verdict else "",
+        why=_why(verdict) if verdict else "",
         bars=_bars(verdict, result.test),
         spread=words.spread(result),
         made=[_change(one) for one in result.outcomes if one.status == "applied"],

@@ -12,8 +12,10 @@ from skillopt_sleep.report.text import code, count, fenced, md, one_line, senten
 from skillopt_sleep.report.words import (
     EDIT_STATUSES,
     GATE_OFF_NOTE,
+    account_words,
     change,
     edit_words,
+    effort_words,
     points,
     slice_change,
     slice_points,
@@ -48,6 +50,8 @@ def why(verdict: Verdict, *, simulated: bool) -> list[str]:
     lines = [f"**{GATE_OFF_NOTE}**", ""] if verdict.reason == "gate_off" else []
     if verdict.explanation:
         lines.append(tagged(md(sentence(verdict.explanation)), simulated=simulated))
+    if said := " ".join(words for words in (effort_words(verdict), account_words(verdict)) if words):
+        lines += ["", said] if lines else [said]
     if verdict.missing_pairs:
         lines.append(f"{count(verdict.missing_pairs, 'comparison')} without two scores: left out, not counted as 0.")
     return lines

@@ -48,8 +48,10 @@ _REASONS: Final[Mapping[VerdictReason, str]] = MappingProxyType(
         "harmful": "worse",
         "no_gain": "no gain",
         "regressed": "better on the whole, but some tasks got worse",
+        "anchor_fell": "better on the whole, but what you pinned got worse",
         "too_few_families": "cannot tell yet",
         "untestable": "cannot tell yet",
+        "used_up": "cannot tell, these tasks are used up",
         "not_enough_evidence": "cannot tell yet",
         "too_many_missing": "cannot tell, too many attempts without a score",
         "overlap": "not validated, the gate's tasks were seen in training",
@@ -112,7 +114,7 @@ def standing(verdict: Verdict | None) -> Standing:
         return "unsure" if verdict.reason == "gate_off" else "better"
     if verdict.decision == "inconclusive":
         return "unsure"
-    return "worse" if verdict.reason in ("harmful", "regressed") else "no_gain"
+    return "worse" if verdict.reason in ("harmful", "regressed", "anchor_fell") else "no_gain"
 
 
 def verdict_words(verdict: Verdict | None, stopped: str | None = None) -> str:
@@ -130,6 +132,36 @@ def verdict_words(verdict: Verdict | None, stopped: str | None = None) -> str:
         return f"{lead}: refused"
     more = verdict.families_needed
     return f"{lead}: about {count(more, 'more task')} needed" if more else lead
+
+
+def effort_words(verdict: Verdict) -> str:
+    """How much evidence the verdict took, and what an early answer saved; empty where nothing was gathered by looks."""
+    if not verdict.looks:
+        return ""
+    used = verdict.pairs + verdict.missing_pairs
+    saved = f", {verdict.pairs_saved * 2} saved" if verdict.pairs_saved else ""
+    beside = f", and {verdict.fresh_pairs * 2} more to look for harm" if verdict.fresh_pairs else ""
+    looks = count(verdict.looks, "look")
+    return f"Decided after {looks}: {used * 2} of {count(verdict.pairs_planned * 2, 'attempt')}{saved}{beside}."
+
+
+def account_words(verdict: Verdict) -> str:
+    """What the test used of the trust that its tasks can give, and what would renew it; empty without an account."""
+    account = verdict.account
+    if account is None:
+        return ""
+    now = f"Test {account.test} on these tasks, at {fine_percent(verdict.alpha)}"
+    renew = f"{count(account.unused_needed, 'more task')} that no test has used" if account.unused_needed else ""
+    if verdict.reason == "used_up":
+        return f"{count(account.test, 'test')} used these tasks up. What renews them: {renew or 'unused tasks'}."
+    if account.next_level is not None:
+        return f"{now}. The next one may use {fine_percent(account.next_level)}."
+    return f"{now}, and the last that they can give. What renews them: {renew or 'the unused ones among them'}."
+
+
+def fine_percent(share: float) -> str:
+    """A small share with two digits: "3.1 %", "0.42 %"."""
+    return f"{share * 100:.2g} %"
 
 
 def result_words(result: SkillResult) -> str:

@@ -5,6 +5,7 @@
     with project.night_lock(now):                   one night at a time
         journal = project.new_night(now)            one night's folder, appended as things happen
     home.memory(project.root)                       families met and rules turned down (SQLite)
+    home.gate_tests(project.root, simulated=...)    the gate's tests: their shared alpha, the unfinished ones (SQLite)
     home.reply_cache(events)                        replies paid for once (SQLite); never fatal
     home.spend(run, caps, clock)                    what costly calls took, day by day (SQLite)
 
@@ -26,6 +27,7 @@ from skillopt_sleep.store.atomic import (
     write_atomic,
 )
 from skillopt_sleep.store.disk import DISK, Disk
+from skillopt_sleep.store.gate_tests import KeptGateTests
 from skillopt_sleep.store.journal import Found, NightJournal, Relay, load_report
 from skillopt_sleep.store.layout import ProjectFolder, StateHome, default_home, project_root
 from skillopt_sleep.store.ledger import Ledger
@@ -37,6 +39,7 @@ __all__ = [
     "DISK",
     "Disk",
     "Found",
+    "KeptGateTests",
     "Ledger",
     "Memory",
     "NightJournal",

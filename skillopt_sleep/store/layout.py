@@ -1,6 +1,6 @@
 """Where things lie in the state folder.
 
-config.toml  prices.toml  memory.sqlite3  cache.sqlite3  spend.sqlite3
+config.toml  prices.toml  memory.sqlite3  gate.sqlite3  cache.sqlite3  spend.sqlite3
 projects/<slug>-<hash8>/{ledger.jsonl, night.lock, nights/<UTC>-<id>/...}
 """
 
@@ -20,6 +20,7 @@ from skillopt_sleep.domain.reports import NightReport
 from skillopt_sleep.domain.spending import Caps
 from skillopt_sleep.store.atomic import private_folder, subfolders
 from skillopt_sleep.store.disk import DISK, Disk
+from skillopt_sleep.store.gate_tests import KeptGateTests
 from skillopt_sleep.store.journal import NightJournal, load_manifest, load_report
 from skillopt_sleep.store.ledger import Ledger
 from skillopt_sleep.store.lock import holder_of, night_lock, swap_lock
@@ -81,6 +82,10 @@ class StateHome:
     def prices_path(self) -> Path:
         """A person's own prices, where there are any."""
         return self.path / "prices.toml"
+
+    def gate_tests(self, project: Path, *, simulated: bool) -> KeptGateTests:
+        """The gate's tests of a project. Opened, and created, when the first is kept."""
+        return KeptGateTests(self.path / "gate.sqlite3", str(project), simulated=simulated)
 
     def reply_cache(self, events: EventSink | None = None) -> ReplyCache:
         """The cache of replies, shared by all projects. Opened when it is first used; `events` hears of trouble."""

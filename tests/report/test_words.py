@@ -23,6 +23,7 @@ DECISIONS: dict[VerdictReason, Decision] = {
     "harmful": "reject",
     "no_gain": "reject",
     "regressed": "reject",
+    "anchor_fell": "reject",
     "no_edits": "reject",
 }
 
@@ -42,8 +43,10 @@ def test_every_verdict_has_its_words() -> None:
             "harmful": "worse: refused",
             "no_gain": "no gain: refused",
             "regressed": "better on the whole, but 1 task got worse: refused",
+            "anchor_fell": "better on the whole, but what you pinned got worse: refused",
             "too_few_families": "cannot tell yet",
             "untestable": "cannot tell yet",
+            "used_up": "cannot tell, these tasks are used up",
             "not_enough_evidence": "cannot tell yet",
             "too_many_missing": "cannot tell, too many attempts without a score",
             "overlap": "not validated, the gate's tasks were seen in training",
