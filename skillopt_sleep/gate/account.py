@@ -57,31 +57,31 @@ def standing(
     """What is left for the families `tested`. `families`: the whole slice; `policy`: the night's, with all of alpha."""
     return Account(
         test=number,
-        left=_left(_tied(tested, tests), policy),
+        left=_left(tied(tested, tests), policy),
         next_level=_grant(tested, tests, policy).level,
         unused_needed=max(0, policy.min_families - len(_unused(families, tests))),
     )
 
 
 def _grant(families: Families, past: Sequence[GateTest], policy: GatePolicy) -> Grant:
-    tied = _tied(families, past)
-    level = _level(len(families), tied, policy)
+    linked = tied(families, past)
+    level = _level(len(families), linked, policy)
     kept = {family: tuple(tasks) for family, tasks in families.items()}
-    return Grant(kept, len(tied) + 1, level if level and testable(len(families), level) else None)
+    return Grant(kept, len(linked) + 1, level if level and testable(len(families), level) else None)
 
 
-def _level(families: int, tied: Sequence[GateTest], policy: GatePolicy) -> float:
+def _level(families: int, linked: Sequence[GateTest], policy: GatePolicy) -> float:
     if families < SEVERAL_TESTS_FROM:
-        return 0.0 if tied else policy.alpha
-    return policy.alpha * FIRST_SHARE if not tied else _left(tied, policy) * LATER_SHARE
+        return 0.0 if linked else policy.alpha
+    return policy.alpha * FIRST_SHARE if not linked else _left(linked, policy) * LATER_SHARE
 
 
-def _left(tied: Sequence[GateTest], policy: GatePolicy) -> float:
-    return max(0.0, policy.alpha - sum(test.policy.alpha for test in tied))
+def _left(linked: Sequence[GateTest], policy: GatePolicy) -> float:
+    return max(0.0, policy.alpha - sum(test.policy.alpha for test in linked))
 
 
-def _tied(families: Families, past: Sequence[GateTest]) -> list[GateTest]:
-    """The tests that share a family with these, or with a test that does, and so on. Without a look nothing was used."""
+def tied(families: Families, past: Sequence[GateTest]) -> list[GateTest]:
+    """The tests that share a family with these, or with a test that does, and so on. No look, no use."""
     waiting = [test for test in past if test.looks]
     reached, found = set(families), []
     while joined := [test for test in waiting if reached & test.families.keys()]:

@@ -43,7 +43,7 @@ def test_a_deficient_skill_gets_better_and_the_live_file_waits_for_its_person(de
     view = desk.run(helpful(), desk.tasks(rows()))
     (result,) = view.report.skills
     assert result.verdict
-    assert (result.verdict.decision, result.verdict.families) == ("accept", 12)
+    assert (result.verdict.decision, result.verdict.reason) == ("accept", "improved")
     assert result.test
     assert (result.test.before, result.test.after, result.test.families) == (0.0, 1.0, 4)
     assert desk.skill.read_bytes() == SKILL
@@ -204,7 +204,8 @@ def test_held_out_replies_that_are_missing_drop_pairs_and_too_many_make_it_incon
 
     (result,) = desk.run(Puppet(flaky, proposes(ADD_RISKS)), desk.tasks(rows())).report.skills
     assert result.verdict
-    assert (result.verdict.reason, result.verdict.missing_pairs, result.verdict.families) == ("too_many_missing", 18, 6)
+    assert result.verdict.reason == "too_many_missing"
+    assert result.verdict.effect == 1.0, "what was scored, was scored"
 
 
 def test_an_optimiser_without_a_usable_answer_is_reported_and_no_scandal(desk: Desk) -> None:
@@ -274,7 +275,7 @@ def tossing(coin: random.Random) -> Callable[[Prompt], str]:
 
 def test_an_edit_that_does_nothing_is_hardly_ever_accepted_by_a_noisy_model(tmp_path: Path) -> None:
     accepted = 0
-    nights = 100
+    nights = 60
     for seed in range(nights):
         coin = Puppet(tossing(random.Random(seed)), proposes(ADD_RISKS))
         folder = tmp_path / str(seed)
@@ -282,8 +283,8 @@ def test_an_edit_that_does_nothing_is_hardly_ever_accepted_by_a_noisy_model(tmp_
         desk = Desk(folder)
         (result,) = desk.run(coin, desk.tasks(rows(train=4, gate=12, test=0)), candidates=1).report.skills
         accepted += result.verdict is not None and result.verdict.decision == "accept"
-    # alpha is 0.05: 12 or more of 100 would happen in fewer than 5 of 1,000 such runs of an honest gate
-    assert accepted < 12
+    # the level is at most 0.05: 9 or more of 60 would happen in fewer than 5 of 1,000 such runs of an honest gate
+    assert accepted < 9
 
 
 def test_every_call_stands_in_the_nights_events_and_the_reports_are_written(desk: Desk) -> None:
