@@ -161,15 +161,16 @@ class Confirmation:
     ) -> Verdict:
         """What only an edit that would be accepted has to go through: has any family got worse?"""
         policy = test.policy
-        sweep = await comparison.pairs(regressions.sweep_batch(evidence, test.families))
+        unseen = regressions.sweep_batch(evidence, test.families)
+        pinned = regressions.anchor_batch((task for tasks in self.anchors.values() for task in tasks), policy)
+        more = await comparison.pairs(dict.fromkeys((*unseen, *pinned)))
+        sweep, anchored = _among(more, unseen), _among(more, pinned)
         seen = PairedEvidence(pairs=(*evidence.pairs, *sweep.pairs))
         suspected = regressions.suspects(seen, policy, planned=len(test.families))
         fresh = await comparison.pairs(regressions.fresh_batch(suspected, test.families, policy))
-        pinned = dict.fromkeys(task for tasks in self.anchors.values() for task in tasks)
-        anchored = await comparison.pairs(regressions.anchor_batch(pinned, policy))
         findings = regressions.judge_fresh(fresh, suspected, anchored, self.anchors, policy)
         known = {(pair.task_id, pair.sample) for pair in evidence.pairs}
-        beside = {(pair.task_id, pair.sample) for pair in (*sweep.pairs, *fresh.pairs, *anchored.pairs)}
+        beside = {(pair.task_id, pair.sample) for pair in (*more.pairs, *fresh.pairs)}
         return regressions.with_findings(verdict, suspected, findings, pairs=len(beside - known))
 
 
@@ -178,6 +179,10 @@ def _anchors(tasks: Sequence[Task], names: Sequence[str]) -> dict[str, tuple[str
     pinned = {name: tuple(task.id for task in tasks if name in (task.id, task.family)) for name in names}
     pinned |= {task.id: (task.id,) for task in tasks if task.anchor}
     return {name: ids for name, ids in pinned.items() if ids}
+
+
+def _among(evidence: PairedEvidence, asked: Asked) -> PairedEvidence:
+    return PairedEvidence(pairs=tuple(pair for pair in evidence.pairs if (pair.task_id, pair.sample) in asked))
 
 
 def _gone(family: str, task: str, sample: int) -> Pair:

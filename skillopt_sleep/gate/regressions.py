@@ -92,7 +92,7 @@ def fresh_batch(suspected: Sequence[str], tasks: Mapping[str, Sequence[str]], po
 
 def anchor_batch(pinned: Iterable[str], policy: GatePolicy) -> Asked:
     """The pairs that anchors are judged by: every sample of the full budget. `pinned`: ids of tasks."""
-    return tuple((task, sample) for task in pinned for sample in range(policy.samples))
+    return tuple((task, sample) for task in dict.fromkeys(pinned) for sample in range(policy.samples))
 
 
 def judge_fresh(
