@@ -45,7 +45,7 @@ def report(desk: Desk) -> NightReport:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dies_at", [3, 30, 90])
+@pytest.mark.parametrize("dies_at", [3, 30, 55])
 def test_a_killed_night_goes_on_in_its_folder_and_pays_only_for_what_was_under_way(desk: Desk, dies_at: int) -> None:
     assert run(desk, dies_at=dies_at) == -signal.SIGKILL
     assert run(desk) == 0
