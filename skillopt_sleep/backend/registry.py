@@ -41,6 +41,7 @@ BACKENDS: Mapping[str, str] = MappingProxyType(
         "sim": "skillopt_sleep.backend.registry:sim",
         "template": "skillopt_sleep.backend.registry:template",
         "scripted": "skillopt_sleep.backend.registry:scripted",
+        "claude": "skillopt_sleep.backend.registry:claude",
     }
 )
 """Backend name -> import string of its factory."""
@@ -105,3 +106,9 @@ def scripted(model: str | None, _options: Options) -> Model:
     from skillopt_sleep.backend.scripted import from_file
 
     return from_file(model)
+
+
+def claude(model: str | None, options: Options) -> Model:
+    from skillopt_sleep.backend import claude_cli
+
+    return claude_cli.claude(model, options)

@@ -33,6 +33,7 @@ from skillopt_sleep.store.layout import ProjectFolder, StateHome, default_home, 
 from skillopt_sleep.store.ledger import Ledger
 from skillopt_sleep.store.memory import Memory, TurnedDown
 from skillopt_sleep.store.replies import ReplyCache
+from skillopt_sleep.store.scratch import Scratch
 from skillopt_sleep.store.spend import SpendFile
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "ProjectFolder",
     "Relay",
     "ReplyCache",
+    "Scratch",
     "SpendFile",
     "StateHome",
     "TurnedDown",

@@ -1,0 +1,191 @@
+"""Claude Code as a model: `claude:haiku`, with the person's own login or key.
+
+A few processes (`claude_workers`) answer side by side, each with one system prompt, which is where a skill travels, as
+on every other backend. The alternative, one neutral system prompt and the skill in the user's turn, would need no
+process for each skill version, but would test the skill in a place where it does not stand when it is used, and would
+take the service's prompt cache away from it. A night has a handful of versions and hundreds of calls, so processes are
+rarely started anew: the least recently used one makes room.
+
+Structured replies are asked for in words and validated. The client's own `--json-schema` costs a second request for
+each call (measured: two turns, the prompt sent twice) and a process for each schema.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+from pydantic import BaseModel
+
+from skillopt_sleep.backend.claude_worker import Setup, Worker
+from skillopt_sleep.backend.structured import require
+from skillopt_sleep.domain.errors import ModelError, UnknownName, UsageError
+from skillopt_sleep.domain.llm import Prompt, Reply, UserMessage, most_prompt_tokens
+
+if TYPE_CHECKING:
+    from skillopt_sleep.backend.registry import Options
+
+ALIASES = {
+    "haiku": "claude-haiku-5-5",
+    "sonnet": "claude-sonnet-5-5",
+    "opus": "claude-opus-5-5",
+    "fable": "claude-fable-5-2",
+}
+"""What the client means by these names in 2.1.332. Resolved here, so that what is priced and cached is what answers."""
+
+FRAME_TOKENS = 2048
+"""More tokens than the client adds to a request (measured: 1.7 KB of text, the path of the empty folder included)."""
+
+_IN_WORDS = (
+    "Reply with one JSON value and nothing else: no introduction, no code fence. It must be valid against this JSON "
+    "Schema:\n"
+)
+_FENCED = re.compile(r"\A\s*```[a-z]*\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
+
+
+class ClaudeModel:
+    """Asks Claude Code. Tools are not possible here: Claude Code would run its own.
+
+    Its processes are started when they are needed and live until `aclose`, or until the model is forgotten.
+    """
+
+    def __init__(
+        self, model: str, program: Path, *, environ: Mapping[str, str], workers: int = 4, call_seconds: float = 180.0
+    ) -> None:
+        self._name = model
+        self._program = program
+        self._environ = environ
+        self._most_workers = workers
+        self._call_seconds = call_seconds
+        self._workers: list[Worker] = []
+        self._idle: list[Worker] = []
+        """Least recently used first."""
+        self._slots = anyio.lowlevel.RunVar[anyio.CapacityLimiter](f"claude slots {id(self)}")
+        weakref.finalize(self, _kill_all, self._workers)
+
+    @property
+    def id(self) -> str:
+        return f"claude:{self._name}"
+
+    async def generate(self, prompt: Prompt, *, schema: type[BaseModel] | None = None) -> Reply:
+        text = _only_text(prompt)
+        system = f"{prompt.system}\n\n{_IN_WORDS}{_schema_text(schema)}".lstrip() if schema else prompt.system
+        async with self._slot():
+            worker = await self._take(Setup(self._name, system, prompt.max_tokens))
+            try:
+                reply = await worker.ask(text, self._call_seconds)
+            finally:
+                self._give_back(worker)
+        if schema is None:
+            return reply
+        return reply.model_copy(update={"text": require(_bare_json(reply.text), schema, model=self.id)})
+
+    def most_tokens(self, prompt: Prompt, schema: type[BaseModel] | None) -> tuple[int, int]:
+        """Two requests: after a reply that is cut, declined or empty, the client may have begun another one."""
+        given = most_prompt_tokens(prompt, _schema_text(schema)) + FRAME_TOKENS
+        return 2 * given + prompt.max_tokens, 2 * prompt.max_tokens
+
+    async def aclose(self) -> None:
+        """End all processes. A later call starts new ones."""
+        workers, self._workers[:] = tuple(self._workers), ()
+        self._idle.clear()
+        with anyio.CancelScope(shield=True):  # a cancelled night ends its processes as well
+            async with anyio.create_task_group() as group:
+                for worker in workers:
+                    group.start_soon(anyio.to_thread.run_sync, worker.end)
+
+    def _slot(self) -> anyio.CapacityLimiter:
+        """One limiter for each event loop, since the model outlives them."""
+        try:
+            return self._slots.get()
+        except LookupError:
+            limiter = anyio.CapacityLimiter(self._most_workers)
+            self._slots.set(limiter)
+            return limiter
+
+    async def _take(self, setup: Setup) -> Worker:
+        """An idle process with this setup, or a new one in the place of the one that was idle longest."""
+        for worker in reversed(self._idle):
+            if worker.setup == setup:
+                self._idle.remove(worker)
+                return worker
+        evicted = self._idle.pop(0) if len(self._workers) >= self._most_workers and self._idle else None
+        if evicted:
+            self._workers.remove(evicted)
+        started = Worker(self._program, setup, self._environ)
+        self._workers.append(started)
+        if evicted:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(evicted.end)
+        return started
+
+    def _give_back(self, worker: Worker) -> None:
+        if worker.usable:
+            self._idle.append(worker)
+        elif worker in self._workers:
+            self._workers.remove(worker)
+
+
+def claude(model: str | None, options: Options) -> ClaudeModel:
+    """The factory behind `claude:MODEL`. It finds the program at once: a night without one ends before it begins."""
+    if model is None:
+        raise UsageError("Which Claude model? `claude` alone names none.", hint="Try `claude:haiku`.")
+    if model not in ALIASES and not re.search(r"[-.:/@]", model):  # a whole id has some of these
+        raise UnknownName("Claude model", model, ALIASES)
+    return ClaudeModel(
+        ALIASES.get(model, model),
+        find_program(options.claude_path, options.environ),
+        environ=options.environ,
+        workers=options.claude_workers,
+        call_seconds=options.call_seconds,
+    )
+
+
+def find_program(named: str | None, environ: Mapping[str, str]) -> Path:
+    """The `claude` program: the named one, else the one on the PATH. Raises `UsageError` where there is none."""
+    if named is None:
+        if found := shutil.which("claude", path=environ.get("PATH", "")):
+            return Path(found).absolute()
+        raise UsageError(
+            "There is no `claude` on the PATH.", hint="Install Claude Code, or name the program with --claude-path."
+        )
+    path = Path(named).expanduser().absolute()
+    if not path.is_file() or shutil.which(path) is None:
+        what = "is not a program that can be run" if path.exists() else "does not exist"
+        raise UsageError(f"The Claude Code program {path} {what}.", hint="Correct --claude-path, or leave it out.")
+    return path
+
+
+def _only_text(prompt: Prompt) -> str:
+    if prompt.tools:
+        raise ModelError(
+            "The `claude` backend cannot offer a task's own tools to the model yet.",
+            hint="Use `anthropic:MODEL` for skills that call tools.",
+            billed=False,
+        )
+    match prompt.messages:
+        case (UserMessage(text=text),) if text.strip():
+            return text
+    raise ModelError("The `claude` backend takes one message of a user, and not an empty one.", billed=False)
+
+
+def _schema_text(schema: type[BaseModel] | None) -> str:
+    return json.dumps(schema.model_json_schema(), ensure_ascii=False) if schema else ""
+
+
+def _bare_json(text: str) -> str:
+    """A reply without the code fence that models like to put around JSON."""
+    return match[1] if (match := _FENCED.match(text)) else text
+
+
+def _kill_all(workers: list[Worker]) -> None:
+    for worker in workers:
+        worker.kill()
