@@ -23,7 +23,7 @@ def _isolated(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPath
     """No test sees the developer's own home, settings or state; no test reaches anything but loopback."""
     home = tmp_path_factory.mktemp("home")
     for name in list(os.environ):
-        if name.startswith("SKILLOPT_SLEEP_") and name != "SKILLOPT_SLEEP_TEST_DATA":
+        if name.startswith("SKILLOPT_SLEEP_") and not name.startswith("SKILLOPT_SLEEP_TEST_"):
             monkeypatch.delenv(name)
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.setenv("HOME", str(home))

@@ -180,8 +180,9 @@ class Turn:
             return ModelUnavailable(f"Claude's service limits the rate: {said}.", retry="rate_limit")
         if status is not None and status < 500 and status not in (408, 409):
             return ModelError(f"Claude's service refused the request ({status}): {said}.", billed=False)
+        begun = status is None or self.requests > 0  # an error of the connection, or in the middle of an answer
         return ModelUnavailable(
-            f"Claude's service failed ({status or 'connection'}): {said}.", retry="transient", billed=status is None
+            f"Claude's service failed ({status or 'connection'}): {said}.", retry="transient", billed=begun
         )
 
 

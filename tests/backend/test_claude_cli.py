@@ -51,7 +51,7 @@ def gone(pid: int) -> bool:
 async def until(condition: Callable[[], bool]) -> None:
     """Another process's doings can only be looked at again and again."""
     with anyio.fail_after(10):
-        while not condition():
+        while not condition():  # noqa: ASYNC110
             await anyio.sleep(0.01)
 
 
