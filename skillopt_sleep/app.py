@@ -133,8 +133,6 @@ def run(
         )
         _agree(planned, request, confirm)
         journal = killed or where.project.new_night(environment.clock(), asked)
-        if killed:
-            journal.go_on()
 
         async def story() -> NightReport:
             async with wiring.crew(environment, where, resolved.settings, relay, planned, journal.id) as crew:

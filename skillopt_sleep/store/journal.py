@@ -3,7 +3,7 @@
 manifest.json  workload.json  tasks.jsonl  trials.jsonl  results.jsonl  events.jsonl  report.{json,md,html}  proposals/
 
 A night that was killed has no report. It goes on from what it wrote down: the same tasks, the skills that were settled
-already, and the replies that lie in the cache.
+already, and the replies that lie in the cache. A trial that is replayed then stands in `trials.jsonl` a second time.
 """
 
 from __future__ import annotations
@@ -65,10 +65,6 @@ class NightJournal:
         manifest = Manifest(night=folder.name, project=str(project), started_at=now, engine=__version__, asked=asked)
         write_atomic(folder / "manifest.json", manifest.model_dump_json(indent=2).encode("utf-8"))
         return cls(folder)
-
-    def go_on(self) -> None:
-        """Take a killed night up again. Its trials are replayed from the cache and written down anew."""
-        write_atomic(self.folder / "trials.jsonl", b"")
 
     @property
     def id(self) -> str:
