@@ -1,7 +1,8 @@
 """Replay: tasks under a document become trials, with bounded parallelism and ordered results.
 
 A call that fails is a trial with an error and no score. What makes every further call pointless (a refused login, an
-exhausted budget) and what is a bug stops the replay; the trials finished by then have been reported.
+exhausted budget, a service that stays away) and what is a bug stops the replay; the trials finished by then have been
+reported.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import anyio
 import anyio.lowlevel
 
 from skillopt_sleep.domain.aio import one_error
-from skillopt_sleep.domain.errors import ModelAuthError, ModelError, SleepError, UsageError
+from skillopt_sleep.domain.errors import ModelAuthError, ModelDown, ModelError, SleepError, UsageError
 from skillopt_sleep.domain.ports import Agent, Judge, Model
 from skillopt_sleep.domain.tasks import Task
 from skillopt_sleep.domain.trials import Arm, Attempt, Mark, Pair, PairedEvidence, Trial
@@ -61,8 +62,8 @@ async def run_jobs(
     `on_trial` hears of each trial as it finishes, in the order of finishing. `width` bounds how many attempts are open
     at once; how many calls a provider gets is the business of the model's wrappers.
 
-    Raises `ModelAuthError`, `BudgetExhausted` and bugs as they are, never inside an exception group. A task that is
-    marked as not evaluable costs no call.
+    Raises `ModelAuthError`, `ModelDown`, `BudgetExhausted` and bugs as they are, never inside an exception group. A
+    task that is marked as not evaluable costs no call.
     """
     if width < 1:
         raise UsageError(f"A replay needs at least one slot, not {width}.")
@@ -90,7 +91,7 @@ async def _trial(agent: Agent, judge: Judge, document: str, task: Task, arm: Arm
     try:
         attempt = await agent.attempt(task, document, sample=sample)
         score = await judge.score(task, attempt)
-    except ModelAuthError:
+    except (ModelAuthError, ModelDown):
         raise
     except ModelError as error:
         return trial.model_copy(update={"attempt": attempt, "error": f"{error.code}: {error.message}"})

@@ -22,10 +22,16 @@ def first_prompt(task: Task, skill: str, memory: str, *, sample: int, tools: tup
 
 
 def require_answer(reply: Reply) -> None:
-    """Raise `ModelMalformed` for a reply that says nothing and calls nothing.
+    """Raise `ModelMalformed` for a reply that is no whole answer: empty, cut off, or withheld by the service.
 
-    Such a reply is a fault of the call and no behaviour of the agent, so it must not be scored. A service that
-    declines on purpose (`stop` is "refusal") has answered, even without a word.
+    Such a reply is a fault of the call and no behaviour of the agent, so it must not be scored. A model that declines
+    in words has answered.
     """
-    if not reply.text.strip() and not reply.tool_calls and reply.stop != "refusal":
+    if reply.stop == "max_tokens":
+        raise ModelMalformed(
+            f"The reply of {reply.model} was cut off before its end."
+        )
+    if reply.stop == "refusal":
+        raise ModelMalformed(f"The service withheld the reply of {reply.model} (refusal).")
+    if not reply.text.strip() and not reply.tool_calls:
         raise ModelMalformed(f"{reply.model} gave an empty reply (stopped: {reply.stop}).", retry="transient")

@@ -42,6 +42,8 @@ BACKENDS: Mapping[str, str] = MappingProxyType(
         "template": "skillopt_sleep.backend.registry:template",
         "scripted": "skillopt_sleep.backend.registry:scripted",
         "claude": "skillopt_sleep.backend.registry:claude",
+        "anthropic": "skillopt_sleep.backend.registry:anthropic",
+        "openai": "skillopt_sleep.backend.registry:openai",
     }
 )
 """Backend name -> import string of its factory."""
@@ -68,7 +70,9 @@ def build(
                 f"{spec!r} names code to load, which is not accepted here.",
                 hint="Name it with a flag or in your own configuration, or use a known model.",
             )
-        return load(spec)(None, options)
+        from skillopt_sleep.backend.foreign import Foreign
+
+        return Foreign.built(spec, lambda: load(spec)(None, options))
     if name not in backends:
         raise UnknownName("model", name, backends)
     return load(backends[name])(model or None, options)
@@ -112,3 +116,15 @@ def claude(model: str | None, options: Options) -> Model:
     from skillopt_sleep.backend import claude_cli
 
     return claude_cli.claude(model, options)
+
+
+def anthropic(model: str | None, options: Options) -> Model:
+    from skillopt_sleep.backend.anthropic_api import from_name
+
+    return from_name(model, options)
+
+
+def openai(model: str | None, options: Options) -> Model:
+    from skillopt_sleep.backend.openai_compatible import from_name
+
+    return from_name(model, options)

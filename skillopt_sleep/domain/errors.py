@@ -10,6 +10,7 @@
     |-- BudgetExhausted             1    a cap would be passed by the next call; the call was not made
     `-- ModelError                  1    a model did not give a usable reply; never turned into a score
         |-- ModelAuthError          1    not logged in, key refused, model not allowed: stops the run
+        |-- ModelDown               1    an outage that outlasted all patience: stops the run
         |-- ModelUnavailable        1    outage, timeout, rate limit: this call is a missing observation
         `-- ModelMalformed          1    an answer came, but not one that fits what was asked
 
@@ -126,6 +127,15 @@ class ModelAuthError(ModelError):
     """The service refuses us as a whole; trying the next task would only repeat it."""
 
     code = "model_auth"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint, billed=False)
+
+
+class ModelDown(ModelError):
+    """The service has been away for so long that waiting makes no sense; nothing is lost, and a later run goes on."""
+
+    code = "model_down"
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message, hint=hint, billed=False)

@@ -75,6 +75,16 @@ class Bounded(Protocol):
         ...
 
 
+@runtime_checkable
+class Served(Protocol):
+    """A model that some service answers for. The same name at another address is another model."""
+
+    @property
+    def service(self) -> str:
+        """Where prompts go ("api.anthropic.com"): part of every cache key, and fit to be shown to a person."""
+        ...
+
+
 class Agent(Protocol):
     """The deployed thing: attempts a task under a skill document. Raises what its model raises."""
 

@@ -49,10 +49,9 @@ async def _passes_on_what_matters(build: Callable[[Model], Agent]) -> None:
 
 
 async def _takes_what_was_said_for_an_attempt(build: Callable[[Model], Agent]) -> None:
-    declined = Reply(text="", model="listed:one", stop="refusal")
-    cut = Reply(text="They hold", model="listed:one", stop="max_tokens")
+    declined = says("I cannot help with that.")
     claimed = says("I searched the notes and ran the tests.")
-    for reply in (declined, cut, claimed):
+    for reply in (declined, claimed):
         attempt = await build(ListedModel([reply])).attempt(TASK, "", sample=0)
         assert attempt.text == reply.text
         assert attempt.tool_calls == ()
@@ -62,6 +61,8 @@ async def _lets_errors_through(build: Callable[[Model], Agent]) -> None:
     for error in (ModelUnavailable("The service is down."), BudgetExhausted("The cap is reached.")):
         with pytest.raises(type(error)):
             await build(ListedModel([error])).attempt(TASK, "", sample=0)
-    for text in ("", " \n"):
+    withheld = Reply(text="They", model="listed:one", stop="refusal")
+    cut = Reply(text="They hold", model="listed:one", stop="max_tokens")
+    for reply in (says(""), says(" \n"), withheld, cut):
         with pytest.raises(ModelMalformed):
-            await build(ListedModel([says(text)])).attempt(TASK, "", sample=0)
+            await build(ListedModel([reply])).attempt(TASK, "", sample=0)
