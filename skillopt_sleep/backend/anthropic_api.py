@@ -1,7 +1,8 @@
 """`anthropic`: Claude models through the Messages API.
 
 The SDK signs and sends; what comes back is read here, because its own reader takes half an answer for a whole one.
-Its retries are off: they sleep as long as a service asks for. `Retrying` owns the policy.
+Its retries are off: they sleep as long as a service asks for. `Retrying` owns the policy. Of the process's environment
+the SDK reads one thing by itself, ANTHROPIC_CUSTOM_HEADERS, which is how people get through gateways.
 """
 
 from __future__ import annotations

@@ -68,9 +68,10 @@ class Trouble:
         """The status that the trouble deserves, whatever status it came with."""
         if self.kind.isdecimal() and 400 <= int(self.kind) <= 599:  # some gateways put the status there, under a 200
             return int(self.kind)
-        found = _STATUS_OF_KIND.get(self.kind, 500 if self.status < 300 else self.status)
+        inside_a_200 = 200 <= self.status < 300
+        found = _STATUS_OF_KIND.get(self.kind, 500 if inside_a_200 else self.status)
         # "invalid request" and "API error" are said with statuses that know better
-        return self.status if found in (400, 500) and self.status >= 400 else found
+        return self.status if found in (400, 500) and not inside_a_200 else found
 
 
 def trouble(status: int, headers: Mapping[str, str], body: bytes, *, key: str | None = None) -> Trouble:

@@ -48,3 +48,19 @@ class Turnstile:
             return Reply(text="ok", model=self.id, usage=Usage(input_tokens=outcome))
         finally:
             self.running -= 1
+
+
+class Watch:
+    """A clock that only sleeping moves."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.pauses: list[float] = []
+
+    def time(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.now += seconds
+        await anyio.lowlevel.checkpoint()

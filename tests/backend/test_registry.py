@@ -40,7 +40,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_one(spec: str, nearest: str
 
 
 def test_a_backend_that_does_not_exist_yet_is_unknown_and_the_known_ones_are_listed() -> None:
-    with pytest.raises(UnknownName, match="Known: anthropic, .*scripted, sim, template"):
+    with pytest.raises(UnknownName, match=r"Known: anthropic, .*scripted, sim, template"):
         get_backend("telepathy", "some-model")
 
 

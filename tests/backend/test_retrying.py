@@ -5,22 +5,7 @@ import pytest
 
 from skillopt_sleep.backend.retrying import Retrying, RetryPolicy
 from skillopt_sleep.domain.errors import ModelAuthError, ModelError, ModelMalformed, ModelUnavailable
-from tests.backend.fakes import Turnstile, ask
-
-
-class Watch:
-    """A clock that only sleeping moves."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-        self.pauses: list[float] = []
-
-    def time(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-        self.now += seconds
+from tests.backend.fakes import Turnstile, Watch, ask
 
 
 def failing(times: int, error: ModelError) -> Turnstile:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from skillopt_sleep.domain.briefing import Requirement, requirements_block
 from skillopt_sleep.domain.errors import ModelError, ModelMalformed
 from skillopt_sleep.domain.llm import Prompt, Reply, ToolSpec, UserMessage
-from skillopt_sleep.domain.ports import Model
+from skillopt_sleep.domain.ports import Closable, Model
 from skillopt_sleep.domain.skills import EditList
 
 TOOL = ToolSpec(
@@ -20,6 +20,12 @@ TOOL = ToolSpec(
     description="Looks through the notes.",
     parameters={"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
 )
+
+
+async def close(model: Model) -> None:
+    """Ends what the model has opened, as whoever builds a model does."""
+    if isinstance(model, Closable):
+        await model.aclose()
 
 
 class Unheard(BaseModel):
@@ -60,8 +66,12 @@ class ModelConformance(ABC):
 
     def _asked(self, prompt: Prompt, schema: type[BaseModel] | None = None, model: Model | None = None) -> Reply:
         async def ask() -> Reply:
+            asked = model or self.make()
             with anyio.fail_after(10):
-                return await (model or self.make()).generate(prompt, schema=schema)
+                try:
+                    return await asked.generate(prompt, schema=schema)
+                finally:
+                    await close(asked)
 
         return anyio.run(ask)
 
@@ -141,6 +151,7 @@ class ModelConformance(ABC):
                 async with anyio.create_task_group() as group:
                     for index in range(len(prompts)):
                         group.start_soon(ask, index)
+            await close(model)
 
         anyio.run(ask_all)
         assert together == {index: self._asked(prompt) for index, prompt in enumerate(prompts)}
@@ -155,6 +166,8 @@ class ModelConformance(ABC):
                 await model.generate(prompt, schema=schema)
             assert scope.cancelled_caught
             with anyio.fail_after(10):
-                return await model.generate(prompt, schema=schema)
+                reply = await model.generate(prompt, schema=schema)
+            await close(model)
+            return reply
 
         assert anyio.run(cancel_then_ask).text

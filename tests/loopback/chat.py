@@ -40,6 +40,12 @@ def whole(asked: Asked, say: Say) -> dict[str, Any]:
         ]
     given = estimate(asked.raw.decode("utf-8", "replace")) if say.input_tokens is None else say.input_tokens
     written = estimate(say.text) if say.output_tokens is None else say.output_tokens
+    usage = {
+        "prompt_tokens": given,
+        "completion_tokens": written,
+        "total_tokens": given + written,
+        "prompt_tokens_details": {"cached_tokens": say.cache_read},
+    }
     return {
         "id": "chatcmpl-loopback",
         "object": "chat.completion",
@@ -48,12 +54,7 @@ def whole(asked: Asked, say: Say) -> dict[str, Any]:
         "choices": [
             {"index": 0, "message": message, "finish_reason": say.stop or ("tool_calls" if say.tools else "stop")}
         ],
-        "usage": {
-            "prompt_tokens": given,
-            "completion_tokens": written,
-            "total_tokens": given + written,
-            "prompt_tokens_details": {"cached_tokens": say.cache_read},
-        },
+        **({"usage": usage} if say.counted else {}),
     }
 
 

@@ -57,6 +57,8 @@ class Say:
     output_tokens: int | None = None
     cache_read: int = 0
     cache_write: int = 0
+    counted: bool = True
+    """False: a chat completion without usage, as some services send it."""
     delay: float = 0.0
     """Seconds before the answer begins."""
 
