@@ -28,9 +28,7 @@ def require_answer(reply: Reply) -> None:
     in words has answered.
     """
     if reply.stop == "max_tokens":
-        raise ModelMalformed(
-            f"The reply of {reply.model} was cut off before its end."
-        )
+        raise ModelMalformed(f"The reply of {reply.model} was cut off before its end.")
     if reply.stop == "refusal":
         raise ModelMalformed(f"The service withheld the reply of {reply.model} (refusal).")
     if not reply.text.strip() and not reply.tool_calls:
