@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from skillopt_sleep.domain.aio import one_error
 from skillopt_sleep.domain.briefing import Requirement
 from skillopt_sleep.domain.describe import leaks
-from skillopt_sleep.domain.errors import ModelMalformed, ModelUnavailable
+from skillopt_sleep.domain.errors import ModelAuthError, ModelDown, ModelError
 from skillopt_sleep.domain.events import Phase, PhaseFinished, PhaseStarted, TrialFinished, Warned
 from skillopt_sleep.domain.llm import Prompt, Reply, Usage
 from skillopt_sleep.domain.ports import EventSink, Model, Roles
@@ -177,7 +177,9 @@ class Bench:
                 turned_down=lesson.turned_down,
                 sample=self.options.first_proposal + number,
             )
-        except (ModelUnavailable, ModelMalformed) as error:
+        except (ModelAuthError, ModelDown):
+            raise
+        except ModelError as error:
             self.events(Warned(message=f"{self.skill}: the optimiser gave no usable edits ({error.message})"))
             return None
         kept, refused = screen(edits, leaks=lambda text: _repeats_a_pattern(text, lesson.train))

@@ -76,6 +76,7 @@ class _Handler(BaseHTTPRequestHandler):
     loopback: Loopback
     protocol_version = "HTTP/1.1"
     wbufsize = 0
+    disable_nagle_algorithm = True  # else each answer waits 40 ms for the acknowledgement of its own head
 
     def log_message(self, format: str, *args: object) -> None:
         """Quiet."""
