@@ -4,7 +4,7 @@ A few processes (`claude_workers`) answer side by side, each with one system pro
 on every other backend. The alternative, one neutral system prompt and the skill in the user's turn, would need no
 process for each skill version, but would test the skill in a place where it does not stand when it is used, and would
 take the service's prompt cache away from it. A night has a handful of versions and hundreds of calls, so processes are
-rarely started anew: the least recently used one makes room.
+rarely started anew (`claude_pool`).
 
 Structured replies are asked for in words and validated. The client's own `--json-schema` costs a second request for
 each call (measured: two turns, the prompt sent twice) and a process for each schema.
@@ -15,16 +15,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anyio
-import anyio.lowlevel
-import anyio.to_thread
 from pydantic import BaseModel
 
+from skillopt_sleep.backend.claude_pool import Pool
 from skillopt_sleep.backend.claude_worker import Setup, Worker
 from skillopt_sleep.backend.structured import require
 from skillopt_sleep.domain.errors import ModelError, UnknownName, UsageError
@@ -61,15 +58,8 @@ class ClaudeModel:
         self, model: str, program: Path, *, environ: Mapping[str, str], workers: int = 4, call_seconds: float = 180.0
     ) -> None:
         self._name = model
-        self._program = program
-        self._environ = environ
-        self._most_workers = workers
         self._call_seconds = call_seconds
-        self._workers: list[Worker] = []
-        self._idle: list[Worker] = []
-        """Least recently used first."""
-        self._slots = anyio.lowlevel.RunVar[anyio.CapacityLimiter](f"claude slots {id(self)}")
-        weakref.finalize(self, _kill_all, self._workers)
+        self._pool = Pool(lambda setup: Worker(program, setup, environ), workers)
 
     @property
     def id(self) -> str:
@@ -78,12 +68,8 @@ class ClaudeModel:
     async def generate(self, prompt: Prompt, *, schema: type[BaseModel] | None = None) -> Reply:
         text = _only_text(prompt)
         system = f"{prompt.system}\n\n{_IN_WORDS}{_schema_text(schema)}".lstrip() if schema else prompt.system
-        async with self._slot():
-            worker = await self._take(Setup(self._name, system, prompt.max_tokens))
-            try:
-                reply = await worker.ask(text, self._call_seconds)
-            finally:
-                self._give_back(worker)
+        async with self._pool.worker(Setup(self._name, system, prompt.max_tokens)) as worker:
+            reply = await worker.ask(text, self._call_seconds)
         if schema is None:
             return reply
         return reply.model_copy(update={"text": require(_bare_json(reply.text), schema, model=self.id)})
@@ -95,43 +81,12 @@ class ClaudeModel:
 
     async def aclose(self) -> None:
         """End all processes. A later call starts new ones."""
-        workers, self._workers[:] = tuple(self._workers), ()
-        self._idle.clear()
-        with anyio.CancelScope(shield=True):  # a cancelled night ends its processes as well
-            async with anyio.create_task_group() as group:
-                for worker in workers:
-                    group.start_soon(anyio.to_thread.run_sync, worker.end)
+        await self._pool.aclose()
 
-    def _slot(self) -> anyio.CapacityLimiter:
-        """One limiter for each event loop, since the model outlives them."""
-        try:
-            return self._slots.get()
-        except LookupError:
-            limiter = anyio.CapacityLimiter(self._most_workers)
-            self._slots.set(limiter)
-            return limiter
-
-    async def _take(self, setup: Setup) -> Worker:
-        """An idle process with this setup, or a new one in the place of the one that was idle longest."""
-        for worker in reversed(self._idle):
-            if worker.setup == setup:
-                self._idle.remove(worker)
-                return worker
-        evicted = self._idle.pop(0) if len(self._workers) >= self._most_workers and self._idle else None
-        if evicted:
-            self._workers.remove(evicted)
-        started = Worker(self._program, setup, self._environ)
-        self._workers.append(started)
-        if evicted:
-            with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(evicted.end)
-        return started
-
-    def _give_back(self, worker: Worker) -> None:
-        if worker.usable:
-            self._idle.append(worker)
-        elif worker in self._workers:
-            self._workers.remove(worker)
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The processes that there are."""
+        return self._pool.pids
 
 
 def claude(model: str | None, options: Options) -> ClaudeModel:
@@ -184,8 +139,3 @@ def _schema_text(schema: type[BaseModel] | None) -> str:
 def _bare_json(text: str) -> str:
     """A reply without the code fence that models like to put around JSON."""
     return match[1] if (match := _FENCED.match(text)) else text
-
-
-def _kill_all(workers: list[Worker]) -> None:
-    for worker in workers:
-        worker.kill()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import anyio
+import anyio.lowlevel
 import pytest
 from pydantic import BaseModel
 
@@ -180,6 +181,34 @@ def test_processes_are_as_many_as_allowed_and_the_longest_idle_one_makes_room(tm
 
     using(client.model(workers=2), versions)
     assert client.notes("system") == ["A", "B", "C"]
+
+
+def test_versions_that_are_asked_in_turns_keep_a_process_each(tmp_path: Path) -> None:
+    client = Client(tmp_path, "answers")
+
+    async def side_by_side(model: ClaudeModel) -> None:
+        async with anyio.create_task_group() as group:
+            for number in range(40):
+                version = request(f"{number}").model_copy(update={"system": "AABB"[number % 4]})
+                group.start_soon(model.generate, version)
+
+    using(client.model(workers=2), side_by_side)
+    assert sorted(client.said, key=int) == [str(number) for number in range(40)]
+    assert client.started < 10
+
+
+def test_a_call_that_was_cancelled_while_it_waited_does_not_keep_the_place(tmp_path: Path) -> None:
+    client = Client(tmp_path, "answers")
+
+    async def some_are_cancelled(model: ClaudeModel) -> Reply:
+        async with anyio.create_task_group() as group:
+            for number in range(6):
+                group.start_soon(model.generate, request(f"{number}"))
+            await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
+        return await model.generate(request("And now?"))
+
+    assert using(client.model(workers=1), some_are_cancelled).text == "And now?"
 
 
 def test_a_client_that_does_not_forget_is_never_given_a_prompt(tmp_path: Path) -> None:

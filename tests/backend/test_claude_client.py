@@ -281,12 +281,12 @@ def test_a_service_that_hangs_ends_at_the_deadline_and_no_process_is_left(home: 
     with Loopback(lambda _: Fault("hang")) as service:
         own = ClaudeModel("claude-haiku-5-5", Path(CLAUDE), environ=options(service, home).environ, call_seconds=3.0)
 
-        async def ask(model: ClaudeModel) -> list[int]:
+        async def ask(model: ClaudeModel) -> tuple[int, ...]:
             with pytest.raises(ModelUnavailable, match="within 3 s"):
                 await model.generate(prompt("Hello"))
-            return [worker.pid for worker in model._workers]
+            return model.pids
 
-        assert using(own, ask) == []
+        assert using(own, ask) == ()
 
 
 def test_nobody_logged_in_is_said_so(service: Loopback, tmp_path: Path) -> None:
@@ -310,17 +310,17 @@ def test_an_edit_list_is_asked_for_in_words_with_one_request(home: Path) -> None
 def test_a_cancelled_night_leaves_no_process(home: Path) -> None:
     with Loopback(lambda _: Fault("hang")) as service:
 
-        async def cancel(model: ClaudeModel) -> list[int]:
+        async def cancel(model: ClaudeModel) -> tuple[int, ...]:
             async with anyio.create_task_group() as group:
                 for number in range(4):
                     group.start_soon(model.generate, prompt(f"Question {number}"))
                 with anyio.fail_after(30):
                     while len(service.asked) < 4:  # noqa: ASYNC110
                         await anyio.sleep(0.02)
-                pids = [worker.pid for worker in model._workers]
+                pids = model.pids
                 group.cancel_scope.cancel()
             return pids
 
         pids = using(model(service, home), cancel)
     assert len(pids) == 4
-    anyio.run(all_gone, pids)
+    anyio.run(all_gone, [*pids])
