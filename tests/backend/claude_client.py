@@ -47,7 +47,11 @@ def result(text, **more):
         "total_cost_usd": 0.001, "usage": {{"input_tokens": 10, "output_tokens": 5}},
         "modelUsage": {{"claude-haiku-5-5": {{"outputTokens": 5, "costBasis": "list"}}}}, **more}})
 
-first = not os.path.exists(log)
+try:
+    os.close(os.open(log + ".first", os.O_CREAT | os.O_EXCL))
+    first = True
+except FileExistsError:
+    first = False
 system = open(sys.argv[sys.argv.index("--system-prompt-file") + 1], encoding="utf-8", newline="").read()
 note(argv=sys.argv, environ=dict(os.environ), cwd=os.getcwd(), files=os.listdir("."), system=system)
 if habit == "login_text":
