@@ -123,12 +123,16 @@ def search(
     )
 
 
-def require_model(settings: Settings) -> str:
+def require_model(environment: Environment, settings: Settings) -> str:
     """The target model's spec. Nothing is ever simulated silently: without a choice there is no run."""
     if settings.target_model is None:
+        from skillopt_sleep.available import look_around
+
+        found = look_around(environment.environ)
+        listed = "\n".join(f"  {one.flags:<60} {one.what}" for one in found)
         raise UsageError(
-            "No model is chosen, and nothing is ever simulated without being asked for.",
-            hint="Try `--target-model sim:mid`: the built-in simulated model, whose figures always say so.",
+            "No model is chosen, and nothing is ever used or simulated without being asked for.",
+            hint=f"Found here:\n{listed}\n  `--dry-run` shows the plan and its price first.",
         )
     return settings.target_model
 
@@ -149,7 +153,7 @@ def models(environment: Environment, settings: Settings) -> dict[Role, Model]:
         openai_url=settings.openai_url,
         call_seconds=settings.call_seconds,
     )
-    target = require_model(settings)
+    target = require_model(environment, settings)
     if target == "template":
         raise UsageError(
             "`template` is no model: it writes edits and cannot attempt a task.",
