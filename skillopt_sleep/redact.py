@@ -25,6 +25,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+REDACTOR_VERSION = 1
+"""To be raised with every change of what is masked: what an older version masked is then read, or masked, anew."""
+
 _MAX_PASSES = 8
 """A mask can free a secret that its neighbour hid (a guard saw a letter before it), so passes repeat until none finds
 anything. One pass is enough for clean text and two for nearly all other; the bound is for text made to defy us."""

@@ -17,7 +17,7 @@ from skillopt_sleep.store import ProjectFolder, Relay, StateHome, default_home, 
 if TYPE_CHECKING:
     from skillopt_sleep.consolidate import EpochOptions
     from skillopt_sleep.domain.llm import Role
-    from skillopt_sleep.domain.ports import EventSink, Model
+    from skillopt_sleep.domain.ports import EventSink, Model, TranscriptSource
     from skillopt_sleep.domain.sessions import Query
     from skillopt_sleep.domain.tasks import Task
     from skillopt_sleep.night import Crew
@@ -86,12 +86,46 @@ def allowed_roots(where: Places) -> AllowedRoots:
 
 def query(environment: Environment, where: Places, settings: Settings) -> Query:
     from skillopt_sleep.domain.sessions import Query
+    from skillopt_sleep.shelf import whole_path
 
     return Query(
         project=None if settings.all_projects else str(where.project.root),
         since=environment.clock() - timedelta(days=settings.since_days),
         limit=settings.max_sessions,
         include_headless=settings.include_headless,
+        deny=tuple(str(whole_path(folder)) for folder in settings.deny_folders),
+    )
+
+
+def sources(
+    environment: Environment, where: Places, settings: Settings, events: EventSink
+) -> tuple[TranscriptSource, ...]:
+    """Whose transcripts are read. Raises `UnknownName` for a source that nobody knows."""
+    from skillopt_sleep.domain.errors import UnknownName
+    from skillopt_sleep.harvest.claude_code import ClaudeCodeSource
+    from skillopt_sleep.harvest.codex import CodexSource
+    from skillopt_sleep.redact import REDACTOR_VERSION, redact
+    from skillopt_sleep.shelf import whole_path
+
+    codex = settings.codex_home or environment.environ.get("CODEX_HOME")
+    known = {
+        ClaudeCodeSource.name: (ClaudeCodeSource, where.claude),
+        CodexSource.name: (CodexSource, whole_path(codex) if codex else environment.home / ".codex"),
+    }
+    for name in settings.sources:
+        if name not in known:
+            raise UnknownName("source of sessions", name, known)
+    index = where.state.transcripts()
+    return tuple(
+        source(
+            root,
+            redact=redact,
+            events=events,
+            index=index,
+            redactor_version=REDACTOR_VERSION,
+            clock=environment.clock,
+        )
+        for source, root in (known[name] for name in dict.fromkeys(settings.sources))
     )
 
 
@@ -106,13 +140,11 @@ def search(
 ) -> Search:
     """Everything `night.gather` needs."""
     from skillopt_sleep.harvest import Tally
-    from skillopt_sleep.harvest.claude_code import ClaudeCodeSource
-    from skillopt_sleep.redact import redact
     from skillopt_sleep.workload import Search
 
     tally = Tally(events)
     return Search(
-        sources=(ClaudeCodeSource(where.claude, redact=redact, events=tally),),
+        sources=sources(environment, where, settings, tally),
         query=query(environment, where, settings),
         tally=tally,
         shelf=shelf(where),

@@ -82,6 +82,8 @@ def gather(search: Search, events: EventSink) -> Workload:
     counts = HarvestCounts(
         sessions=len(found.sessions),
         files=found.files,
+        kept=found.kept,
+        soon_deleted=found.soon_deleted,
         skipped=found.skipped,
         skipped_lines=found.skipped_lines,
         masked=found.masked,

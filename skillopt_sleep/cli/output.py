@@ -250,6 +250,10 @@ def _table(*columns: str) -> Table:
 
 
 def _counts(out: Console, harvested: HarvestCounts, mined: MineCounts) -> None:
+    if harvested.kept:
+        out.print(f"Sessions whose transcript is gone, from what was kept of them: {harvested.kept}.")
+    if harvested.soon_deleted:
+        out.print(f"Transcripts that the client deletes within days: {harvested.soon_deleted}.")
     _reasons(out, "Sessions skipped", harvested.skipped)
     _reasons(out, "Lines skipped", harvested.skipped_lines)
     _reasons(out, "Secrets masked", harvested.masked)

@@ -35,6 +35,10 @@ class SessionFound(Frozen):
     kind: Literal["session_found"] = "session_found"
     source: str
     path: str
+    kept: bool = False
+    """The file is gone; the session comes from its digest."""
+    soon_deleted: bool = False
+    """The client deletes the file within days."""
 
 
 class SessionSkipped(Frozen):

@@ -6,12 +6,13 @@ suite under `tests/conformance/` that each adapter and each fake passes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
+from skillopt_sleep.domain.digests import Bookmark, Digest, Entry
 from skillopt_sleep.domain.events import Event
 from skillopt_sleep.domain.llm import Prompt, Reply, Role
 from skillopt_sleep.domain.sessions import Query, Session
@@ -38,6 +39,34 @@ class TranscriptSource(Protocol):
     def name(self) -> str: ...
 
     def sessions(self, query: Query) -> Iterator[Session]: ...
+
+
+class SessionIndex(Protocol):
+    """Remembers what transcripts held, so that a file is read once and its session outlives it.
+
+    Only a cache: it never says that a session is done with. `root` is the folder that a source reads; entries of other
+    roots are not touched.
+    """
+
+    def entries(self, source: str, root: str) -> Mapping[str, Entry]:
+        """All entries, by path."""
+        ...
+
+    def sessions(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, Session]]:
+        """The sessions kept for these paths, in any order. Paths without one are passed over."""
+        ...
+
+    def bookmark(self, source: str, path: str) -> tuple[Session, Bookmark] | None:
+        """Where to continue, with what was read before; None where there is nothing to continue."""
+        ...
+
+    def keep(self, source: str, root: str, digests: Sequence[Digest]) -> None:
+        """Add digests, or replace those of the same path."""
+        ...
+
+    def forget(self, source: str, paths: Iterable[str]) -> None:
+        """Remove what is kept for these paths, so that no byte of it stays on the disk."""
+        ...
 
 
 class Redactor(Protocol):

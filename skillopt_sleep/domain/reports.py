@@ -107,6 +107,10 @@ class SkillResult(Frozen):
 class HarvestCounts(Frozen):
     sessions: int = 0
     files: int = 0
+    kept: int = 0
+    """Sessions whose transcript is gone and whose digest was kept."""
+    soon_deleted: int = 0
+    """Harvested transcripts that the client will delete within days."""
     skipped: dict[SkipReason, int] = {}
     skipped_lines: dict[LineSkipReason, int] = {}
     masked: dict[str, int] = {}

@@ -25,9 +25,17 @@ SkipReason = Literal[
     "vanished",  # listed, but gone when it was opened
     "other_project",
     "outside_window",
+    "denied_folder",  # in a folder whose sessions a person has forbidden to read
 ]
 
-LineSkipReason = Literal["not_json", "not_object", "truncated", "undecodable", "odd_shape"]
+LineSkipReason = Literal[
+    "not_json",
+    "not_object",
+    "truncated",
+    "undecodable",
+    "odd_shape",
+    "too_much",  # beyond the longest session that is kept
+]
 
 
 class Turn(Frozen):
@@ -41,7 +49,9 @@ class Turn(Frozen):
     skills: tuple[str, ...] = ()
     """Names of the skills loaded in this message, in order; a person's slash command counts."""
     interrupted: bool = False
-    """The person stopped the assistant here."""
+    """The person stopped the assistant here. A weak signal: they may only have changed their mind."""
+    reasked: bool = False
+    """The person asked nearly the same as in their prompt before. A weak signal that the answer had not served."""
 
 
 class Session(Frozen):
@@ -76,6 +86,8 @@ class Query(Frozen):
     """Bounds on a session's end; `since` is inclusive, `until` exclusive."""
     limit: int | None = None
     include_headless: bool = False
+    deny: tuple[str, ...] = ()
+    """Folders whose sessions, and those of folders below them, are neither read nor kept."""
 
 
 class Harvest(Frozen):
@@ -83,6 +95,10 @@ class Harvest(Frozen):
 
     sessions: tuple[Session, ...]
     files: int
+    kept: int = 0
+    """Sessions whose transcript is gone and whose digest was kept."""
+    soon_deleted: int = 0
+    """Harvested transcripts that the client will delete within days."""
     skipped: dict[SkipReason, int] = {}
     skipped_lines: dict[LineSkipReason, int] = {}
     masked: dict[str, int] = {}

@@ -18,14 +18,16 @@ class Tally:
 
     def __init__(self, forward: EventSink) -> None:
         self._forward = forward
-        self.files = 0
+        self.files = self.kept = self.soon_deleted = 0
         self.skipped: Counter[SkipReason] = Counter()
         self.skipped_lines: Counter[LineSkipReason] = Counter()
 
     def __call__(self, event: Event, /) -> None:
         match event:
             case SessionFound():
-                self.files += 1
+                self.files += not event.kept
+                self.kept += event.kept
+                self.soon_deleted += event.soon_deleted
             case SessionSkipped():
                 self.files += 1
                 self.skipped[event.reason] += 1
@@ -49,6 +51,8 @@ def harvest(sources: Sequence[TranscriptSource], query: Query, tally: Tally) -> 
     return Harvest(
         sessions=sessions,
         files=tally.files,
+        kept=tally.kept,
+        soon_deleted=tally.soon_deleted,
         skipped=dict(tally.skipped),
         skipped_lines=dict(tally.skipped_lines),
         masked=dict(masked),

@@ -2,25 +2,25 @@
 
 Observed in files of Claude Code 2.1: `user` and `assistant` rows carry the conversation, one assistant row per content
 block (rows of one message share `message.id`). A row's meaning is decided by its top-level `type` alone: an
-`api-request-blob` also holds a message with the role "user". All other types, known or not, say nothing about it.
+`api-request-blob` also holds a message with the role "user". What a person typed while the assistant worked may stand
+in an `attachment` row of the type `queued_command` and nowhere else; `queue-operation` rows only repeat it. All other
+types, known or not, say nothing about the conversation.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Literal
+from collections.abc import Iterable
+from datetime import datetime
 
-from skillopt_sleep.domain.ports import Redactor
-from skillopt_sleep.domain.sessions import OWN_CALL_MARKER, EntryPoint, Turn
+from skillopt_sleep.harvest.conversation import Conversation, clean, time_of
 from skillopt_sleep.harvest.jsonl import JsonObject
 
-MAX_TURN_CHARS = 20_000
-"""Longer turns are pasted files; their beginning says what is asked. Clipping comes after redaction."""
+READER_VERSION = 2
+"""To be raised when the same file would give another session."""
 
-_CONVERSATION = re.compile(rb'"type"\s*:\s*"(?:user|assistant)"')
 _INTERRUPT = "[Request interrupted by user"
+_INTERRUPT_BYTES = _INTERRUPT.encode()
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:.-]+)\s*</command-name>")
 _BY_THE_CLIENT = (
     "<command-message>",
@@ -46,41 +46,47 @@ _CLIENT_COMMAND = re.compile(
 """Slash commands that belong to the client and load no skill."""
 
 
+_TOOL_RESULT = re.compile(
+    rb'\{"parentUuid":(?:null|"[^"]*"),"isSidechain":false,(?:"promptId":"[^"]*",)?"type":"user",'
+    rb'"message":\{"role":"user","content":\[\{(?:"tool_use_id":"[^"]*",)?"type":"tool_result",'
+)
+"""The beginning of a row that brings a tool's result: half of many transcripts, and never a person's words."""
+_ATTACHMENT = re.compile(
+    rb'\{"parentUuid":(?:null|"[^"]*"),"isSidechain":false,"attachment":\{"type":"(?!queued_command")[^"]*",'
+)
+
+_PROGRAM = "sdk"
+_PROMPT_SOURCES = frozenset({"typed", "queued", _PROGRAM})
+"""Values of `promptSource`. Others ("system", "suggestion_accepted") mark words that a person did not write."""
+_TURN_ORIGINS = frozenset({"human", "sdk", "unknown"})
+"""Values of `turnOrigin` beside which `promptSource` decides. Others ("scheduled", "auto_continuation", "peer",
+"task_notification", "system", ...) mark turns that no person began."""
+_PROGRAMS = ("sdk", "mcp", "claude-code-github-action")
+"""Beginnings of `entrypoint` where a program makes the requests."""
+
+
 def cannot_matter(line: bytes) -> bool:
-    """Whether a line surely is a whole row that is neither `user` nor `assistant`, told without parsing it.
+    """Whether a line surely is a whole row that says nothing about the conversation, told without parsing it.
 
     Only beginnings that the client writes are judged, and only whole lines; anything else is left to the parser, so
-    that damaged lines are counted. A nested or quoted `"type":"user"` merely costs a parse.
+    that damaged lines are counted. Inside a string every quote is escaped, so `"type":"user"` is always a key and its
+    value; a nested one merely costs a parse.
     """
     if not line.endswith((b"}\n", b"}\r\n")):
         return False
     if line.startswith(b'{"type":"'):
-        return not line.startswith((b'{"type":"user"', b'{"type":"assistant"'))
-    return line.startswith(b'{"parentUuid":') and _CONVERSATION.search(line) is None
+        return not line.startswith((b'{"type":"user"', b'{"type":"assistant"', b'{"type":"attachment"'))
+    if not line.startswith((b'{"parentUuid":"', b'{"parentUuid":null')):
+        return False
+    if _TOOL_RESULT.match(line):
+        return _INTERRUPT_BYTES not in line
+    if b'"type":"assistant"' in line or b'"type":"user"' in line:
+        return False
+    return b'"type":"queued_command"' not in line
 
 
-def clean(text: str) -> str:
-    """Text that can be encoded: JSON may hold halves of surrogate pairs, which no store or API accepts."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-def _time(value: object) -> datetime | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        at = datetime.fromisoformat(value)
-        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _blocks(message: object) -> list[JsonObject] | None:
-    """The content blocks of a message, whether it is a string or a list; None where it is neither."""
-    content = message.get("content") if isinstance(message, dict) else None
+def _blocks(content: object) -> list[JsonObject] | None:
+    """Content blocks, whether they are a string or a list; None where they are neither."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     if isinstance(content, list):
@@ -92,91 +98,76 @@ def _texts(blocks: list[JsonObject]) -> list[str]:
     return [text for block in blocks if block.get("type") == "text" and isinstance(text := block.get("text"), str)]
 
 
-def _written_by_client(row: JsonObject, blocks: list[JsonObject]) -> bool:
-    flags = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
+def _from_elsewhere(row: JsonObject) -> bool:
+    """Whether the client says that no person (and no program in its own session) wrote this."""
+    flags = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "textNotTyped", "isVirtual")
+    origin = row.get("origin")
+    kind = origin.get("kind") if isinstance(origin, dict) else None
     return (
         any(row.get(flag) is True for flag in flags)
-        or "toolUseResult" in row
+        or (kind is not None and kind != "human")
+        or "wakeupSource" in row
+        or str(row.get("turnOrigin", "unknown")) not in _TURN_ORIGINS
+        or str(row.get("promptSource", _PROGRAM)) not in _PROMPT_SOURCES
         or row.get("rowSource") == "harness"
-        or any(block.get("type") == "tool_result" for block in blocks)
     )
 
 
-@dataclass(slots=True)
-class _Draft:
-    """A turn while its rows are still coming in; the text is not yet redacted and never leaves this module."""
-
-    role: Literal["user", "assistant"]
-    at: datetime
-    texts: list[str] = field(default_factory=list)
-    tools: list[str] = field(default_factory=list)
-    skills: list[str] = field(default_factory=list)
-    interrupted: bool = False
+def _by_program(row: JsonObject) -> bool:
+    return str(row.get("entrypoint")).startswith(_PROGRAMS) or row.get("promptSource") == _PROGRAM
 
 
-class Conversation:
-    """Collects the rows of one transcript file."""
+class ClaudeRows:
+    """Reads rows into a conversation."""
 
-    def __init__(self) -> None:
-        self.id: str | None = None
-        self.project: str | None = None
-        """The working folder of the first row of the conversation."""
-        self.sidechain = False
-        self.own_call = False
-        self.prompts = 0
-        self._by_person = self._by_program = False
-        self._drafts: list[_Draft] = []
-        self._messages: dict[str, _Draft] = {}
-        self._loaded: list[str] = []
-        """Skills of slash commands that wait for the next turn, which is the first one they act on."""
-        self._seen: set[str] = set()
-
-    @property
-    def entrypoint(self) -> EntryPoint:
-        """Headless where a program made every request; one request by a person makes it a person's session."""
-        return "headless" if self._by_program and not self._by_person else "interactive"
-
-    @property
-    def ended_at(self) -> datetime | None:
-        """The time of the last turn; rows the client adds later (a closing command, say) do not count."""
-        return max((draft.at for draft in self._drafts), default=None)
+    def __init__(self, conversation: Conversation) -> None:
+        self._to = conversation
 
     def add(self, row: JsonObject) -> bool:
         """Takes one row. False where it should be part of the conversation but does not have the shape for it."""
         kind = row.get("type")
+        if kind == "attachment":
+            return self._add_attachment(row)
         if kind not in ("user", "assistant"):
             return isinstance(kind, str)
-        at, blocks = _time(row.get("timestamp")), _blocks(row.get("message"))
+        message = row.get("message")
+        fields: JsonObject = message if isinstance(message, dict) else {}
+        at, blocks = time_of(row.get("timestamp")), _blocks(fields.get("content"))
         if row.get("isSidechain") is True:
-            self.sidechain = True
+            self._to.refused = "sidechain"
         elif at is None or blocks is None:
             return False
-        elif self._is_new(row):
-            self._note_origin(row)
-            (self._add_user if kind == "user" else self._add_assistant)(row, blocks, at)
+        elif self._to.is_new(row.get("uuid")):
+            self._to.note_origin(row.get("sessionId"), row.get("cwd"))
+            if kind == "user":
+                self._add_user(row, blocks, at)
+            else:
+                self._add_assistant(row, fields, blocks, at)
         return True
 
-    def _is_new(self, row: JsonObject) -> bool:
-        """A session that was resumed may repeat rows of its past."""
-        uuid = row.get("uuid")
-        if not isinstance(uuid, str):
+    def _add_attachment(self, row: JsonObject) -> bool:
+        queued = row.get("attachment")
+        if not isinstance(queued, dict) or queued.get("type") != "queued_command" or row.get("isSidechain") is True:
             return True
-        fresh = uuid not in self._seen
-        self._seen.add(uuid)
-        return fresh
-
-    def _note_origin(self, row: JsonObject) -> None:
-        session, cwd = row.get("sessionId"), row.get("cwd")
-        if self.id is None and isinstance(session, str) and session:
-            self.id = clean(session)
-        if self.project is None and isinstance(cwd, str) and cwd and "\0" not in cwd:
-            self.project = clean(cwd)
+        at, blocks = time_of(row.get("timestamp")), _blocks(queued.get("prompt"))
+        if at is None or blocks is None:
+            return False
+        if queued.get("commandMode", "prompt") == "prompt" and self._to.is_new(queued.get("source_uuid")):
+            self._to.note_origin(row.get("sessionId"), row.get("cwd"))
+            origin = {"entrypoint": row.get("entrypoint")} | queued
+            if "origin" in queued or "commandMode" in queued:  # what is said of it says that a person wrote it
+                self._add_user(origin, blocks, at)
+        return True
 
     def _add_user(self, row: JsonObject, blocks: list[JsonObject], at: datetime) -> None:
         texts = _texts(blocks)
         if any(text.lstrip().startswith(_INTERRUPT) for text in texts):
-            self._interrupt(row)
-        if _written_by_client(row, blocks):
+            self._to.interrupt(row.get("interruptedMessageId"))
+        if (
+            _from_elsewhere(row)
+            or "toolUseResult" in row
+            or any(block.get("type") == "tool_result" for block in blocks)
+        ):
             return
         commands = [
             name
@@ -187,75 +178,25 @@ class Conversation:
         prompt = [text for text in texts if text.strip() and not text.lstrip().startswith(_BY_THE_CLIENT)]
         if not commands and not prompt:
             return
-        if str(row.get("entrypoint")).startswith("sdk") or row.get("promptSource") == "sdk":
-            self._by_program = True
+        if _by_program(row):
+            self._to.by_program = True
         else:
-            self._by_person = True
-        self._loaded += [name for name in commands if not _CLIENT_COMMAND.fullmatch(name)]
+            self._to.by_person = True
+        self._to.load(name for name in commands if not _CLIENT_COMMAND.fullmatch(name))
         if prompt:
-            self.prompts += 1
-            self.own_call = self.own_call or prompt[0].lstrip().startswith(OWN_CALL_MARKER)
-            self._begin(_Draft("user", at, texts=prompt))
+            self._to.prompt("\n".join(prompt), at)
 
-    def _add_assistant(self, row: JsonObject, blocks: list[JsonObject], at: datetime) -> None:
-        message = row.get("message")
-        fields: JsonObject = message if isinstance(message, dict) else {}
-        if row.get("isApiErrorMessage") is True or fields.get("model") == "<synthetic>":
+    def _add_assistant(self, row: JsonObject, message: JsonObject, blocks: list[JsonObject], at: datetime) -> None:
+        if row.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>":
             return  # "API Error: ...", written by the client in the model's place
         texts = [text for text in _texts(blocks) if text.strip()]
         calls = [block for block in blocks if block.get("type") == "tool_use" and isinstance(block.get("name"), str)]
-        if not texts and not calls:
-            return  # thinking only
-        key = fields.get("id")
-        draft = self._messages.get(key) if isinstance(key, str) else None
-        if draft is None:
-            draft = self._begin(_Draft("assistant", at))
-            if isinstance(key, str):
-                self._messages[key] = draft
-        draft.texts += texts
-        for call in calls:
-            draft.tools.append(clean(str(call["name"])))
-            given = call.get("input")
-            skill = given.get("skill") if call["name"] == "Skill" and isinstance(given, dict) else None
-            if isinstance(skill, str) and skill:
-                draft.skills.append(clean(skill.removeprefix("/")))
-
-    def _begin(self, draft: _Draft) -> _Draft:
-        draft.skills += self._loaded
-        self._loaded = []
-        self._drafts.append(draft)
-        return draft
-
-    def _interrupt(self, row: JsonObject) -> None:
-        message = row.get("interruptedMessageId")
-        draft = self._messages.get(message) if isinstance(message, str) else None
-        if draft is None and self._drafts:
-            draft = self._drafts[-1]
-        if draft is not None:
-            draft.interrupted = True
-
-    def turns(self, redact: Redactor) -> tuple[tuple[Turn, ...], dict[str, int]]:
-        """The turns, redacted and then clipped, and how many secrets of each kind were masked."""
-        masked: dict[str, int] = {}
-        turns: list[Turn] = []
-        for draft in self._drafts:
-            text, counts = redact(clean("\n".join(draft.texts)))
-            for kind, count in counts.items():
-                masked[kind] = masked.get(kind, 0) + count
-            turns.append(
-                Turn(
-                    role=draft.role,
-                    text=_clip(text),
-                    at=draft.at,
-                    tools=tuple(draft.tools),
-                    skills=tuple(draft.skills),
-                    interrupted=draft.interrupted,
-                )
-            )
-        return tuple(turns), masked
+        if texts or calls:  # else it is thinking only
+            tools = [clean(str(call["name"])) for call in calls]
+            self._to.reply(message.get("id"), "\n".join(texts), at, tools, _loaded_skills(calls))
 
 
-def _clip(text: str) -> str:
-    if len(text) <= MAX_TURN_CHARS:
-        return text
-    return f"{text[:MAX_TURN_CHARS]}\n[... {len(text) - MAX_TURN_CHARS} more characters]"
+def _loaded_skills(calls: Iterable[JsonObject]) -> list[str]:
+    inputs = (call.get("input") for call in calls if call["name"] == "Skill")
+    names = (given.get("skill") for given in inputs if isinstance(given, dict))
+    return [clean(name.removeprefix("/")) for name in names if isinstance(name, str) and name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
@@ -10,7 +11,15 @@ from typing import BinaryIO
 from skillopt_sleep.domain.sessions import LineSkipReason
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
-"""Longer lines are pasted images or dumped tool output; reading one would cost memory and give no text."""
+"""Longer lines are dumped tool output; reading one would cost memory and give no text."""
+
+MAX_PARSED_BYTES = 4 * 1024 * 1024
+"""What is left of a line without its pasted files. Parsing can take ten times as much memory: one emoji makes a string
+of four bytes a character, and the line is there as bytes, as text and as objects."""
+
+_LONG_LINE = 256 * 1024
+_PASTED_FILE = re.compile(rb'"data":"[A-Za-z0-9+/=_-]{1024,}"')
+"""An image or a document in base64. In a string the quotes would be escaped, so this is a key and its value."""
 
 JsonObject = dict[str, object]
 
@@ -24,7 +33,8 @@ class JsonlReader:
 
     `cannot_matter` sees a raw line and may say that parsing it is needless; such a line is neither an object nor a
     fault. It must be sure: the reader does not look at the line again. At any time one line of at most `max_line` bytes
-    is held in memory. Raises what reading the stream raises (`OSError`).
+    is held in memory. The stream may stand anywhere; `offset` tells where, if it began at `offset`. Raises what reading
+    the stream raises (`OSError`).
     """
 
     def __init__(
@@ -33,33 +43,49 @@ class JsonlReader:
         *,
         cannot_matter: Callable[[bytes], bool] = _keep_all,
         max_line: int = MAX_LINE_BYTES,
+        offset: int = 0,
     ) -> None:
         self._stream = stream
         self._cannot_matter = cannot_matter
         self._max_line = max_line
+        self.row_offset = offset
+        """Where the row began that was handed out last."""
+        self.offset = offset
+        """Up to where the stream was read."""
         self.lines = 0
         """Lines seen so far, blank ones left out."""
         self.skipped: Counter[LineSkipReason] = Counter()
-        """Lines left out so far. The consumer adds "odd_shape" for objects that do not look as it expects."""
+        """Lines left out so far. The consumer adds its own reasons for objects that do not look as it expects."""
 
     def __iter__(self) -> Iterator[JsonObject]:
-        while line := self._stream.readline(self._max_line + 1):
-            if line.isspace():
-                continue
-            self.lines += 1
-            if len(line) > self._max_line:
+        read_line, cannot_matter, limit = self._stream.readline, self._cannot_matter, self._max_line + 1
+        while line := read_line(limit):
+            at = self.offset
+            self.offset = at + len(line)
+            if len(line) == limit:
+                self.lines += 1
                 self._drop_rest_of(line)
                 self.skipped["odd_shape"] += 1
-            elif not self._cannot_matter(line):
+            elif cannot_matter(line):
+                self.lines += 1
+            elif not line.isspace():
+                self.lines += 1
                 row = self._parse(line)
                 if row is not None:
+                    self.row_offset = at
                     yield row
 
     def _drop_rest_of(self, line: bytes) -> None:
         while line and not line.endswith(b"\n"):
             line = self._stream.readline(64 * 1024)
+            self.offset += len(line)
 
     def _parse(self, line: bytes) -> JsonObject | None:
+        if len(line) > _LONG_LINE:
+            line = _PASTED_FILE.sub(b'"data":""', line)
+            if len(line) > MAX_PARSED_BYTES:
+                self.skipped["odd_shape"] += 1
+                return None
         try:
             row = json.loads(line.decode("utf-8-sig"))
         except UnicodeDecodeError:

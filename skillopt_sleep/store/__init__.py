@@ -6,6 +6,7 @@
         journal = project.new_night(now)            one night's folder, appended as things happen
     home.memory(project.root)                       families met and rules turned down (SQLite)
     home.gate_tests(project.root, simulated=...)    the gate's tests: their shared alpha, the unfinished ones (SQLite)
+    home.transcripts()                              what transcripts held, so that they are read once (SQLite)
     home.reply_cache(events)                        replies paid for once (SQLite); never fatal
     home.spend(run, caps, clock)                    what costly calls took, day by day (SQLite)
 
@@ -35,6 +36,7 @@ from skillopt_sleep.store.memory import Memory, TurnedDown
 from skillopt_sleep.store.replies import ReplyCache
 from skillopt_sleep.store.scratch import Scratch
 from skillopt_sleep.store.spend import SpendFile
+from skillopt_sleep.store.transcripts import TranscriptIndex
 
 __all__ = [
     "DISK",
@@ -50,6 +52,7 @@ __all__ = [
     "Scratch",
     "SpendFile",
     "StateHome",
+    "TranscriptIndex",
     "TurnedDown",
     "append_line",
     "compare_and_swap",

@@ -27,6 +27,7 @@ from skillopt_sleep.store.lock import holder_of, night_lock, swap_lock
 from skillopt_sleep.store.memory import Memory
 from skillopt_sleep.store.replies import ReplyCache
 from skillopt_sleep.store.spend import SpendFile
+from skillopt_sleep.store.transcripts import TranscriptIndex
 
 RESUMED_WITHIN = timedelta(hours=24)
 """A night that was killed longer ago than this is not taken up again: there are new sessions to learn from."""
@@ -86,6 +87,10 @@ class StateHome:
     def gate_tests(self, project: Path, *, simulated: bool) -> KeptGateTests:
         """The gate's tests of a project. Opened, and created, when the first is kept."""
         return KeptGateTests(self.path / "gate.sqlite3", str(project), simulated=simulated)
+
+    def transcripts(self) -> TranscriptIndex:
+        """What transcripts held, of all projects. Opened, and created, when it is first used."""
+        return TranscriptIndex(self.path / "memory.sqlite3")
 
     def reply_cache(self, events: EventSink | None = None) -> ReplyCache:
         """The cache of replies, shared by all projects. Opened when it is first used; `events` hears of trouble."""

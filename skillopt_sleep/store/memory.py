@@ -1,4 +1,7 @@
-"""What outlives a night: families met so far, and rules that were turned down."""
+"""What outlives a night: families met so far, and rules that were turned down.
+
+The database also holds what transcripts held: see `transcripts`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from skillopt_sleep.store.database import connection
 
 Reason = Literal["rejected", "undone", "dismissed"]
 
-_MIGRATIONS = (
+MIGRATIONS = (
     """
     CREATE TABLE family (
         project TEXT NOT NULL, id TEXT NOT NULL, leader TEXT NOT NULL, grp TEXT NOT NULL, place INTEGER NOT NULL,
@@ -27,6 +30,16 @@ _MIGRATIONS = (
     )
     """,
     "ALTER TABLE turned_down ADD COLUMN proposal_id TEXT",
+    # What is looked at for every file comes first: a row's tail (the session) stays on pages that are then not read.
+    """
+    CREATE TABLE transcript (
+        source TEXT NOT NULL, root BLOB NOT NULL, path BLOB NOT NULL,
+        size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, version TEXT NOT NULL, ends TEXT NOT NULL,
+        outcome TEXT NOT NULL, folders TEXT NOT NULL, entrypoint TEXT NOT NULL, skipped_lines TEXT NOT NULL,
+        id TEXT NOT NULL, ended_at TEXT, weight INTEGER NOT NULL, session TEXT, bookmark TEXT,
+        PRIMARY KEY (source, path)
+    )
+    """,
 )
 
 
@@ -52,7 +65,7 @@ class Memory:
         """Families met in earlier nights, in the order they were met."""
         if not self._path.exists():
             return ()
-        with connection(self._path, _MIGRATIONS) as db:
+        with connection(self._path, MIGRATIONS) as db:
             rows = db.execute("SELECT id, leader, grp FROM family WHERE project = ? ORDER BY place", (self._project,))
             return tuple(KnownFamily(id=id_, leader=leader, group=group) for id_, leader, group in rows)
 
@@ -60,7 +73,7 @@ class Memory:
         """Add what is new. A family that is known keeps what is known of it."""
         if not families:
             return
-        with connection(self._path, _MIGRATIONS) as db:
+        with connection(self._path, MIGRATIONS) as db:
             count: int = db.execute("SELECT count(*) FROM family WHERE project = ?", (self._project,)).fetchone()[0]
             db.executemany(
                 "INSERT OR IGNORE INTO family (project, id, leader, grp, place) VALUES (?, ?, ?, ?, ?)",
@@ -81,7 +94,7 @@ class Memory:
     def _turned_down(self, project: str | None = None) -> tuple[TurnedDown, ...]:
         if not self._path.exists():
             return ()
-        with connection(self._path, _MIGRATIONS) as db:
+        with connection(self._path, MIGRATIONS) as db:
             rows = db.execute(
                 "SELECT skill, rule, reason, at, proposal_id FROM turned_down"
                 " WHERE ?1 IS NULL OR project = ?1 ORDER BY at, rule",
@@ -100,7 +113,7 @@ class Memory:
         rows = [(self._project, skill, rule, reason, when, proposal_id) for rule in rules]
         if not rows:
             return
-        with connection(self._path, _MIGRATIONS) as db:
+        with connection(self._path, MIGRATIONS) as db:
             db.executemany(
                 "INSERT OR IGNORE INTO turned_down (project, skill, rule, reason, at, proposal_id)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
