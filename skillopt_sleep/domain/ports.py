@@ -48,23 +48,23 @@ class SessionIndex(Protocol):
     roots are not touched.
     """
 
-    def entries(self, source: str, root: str) -> Mapping[str, Entry]:
+    def entries(self, source: str, root: str, /) -> Mapping[str, Entry]:
         """All entries, by path."""
         ...
 
-    def sessions(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, Session]]:
+    def sessions(self, source: str, paths: Iterable[str], /) -> Iterator[tuple[str, Session]]:
         """The sessions kept for these paths, in any order. Paths without one are passed over."""
         ...
 
-    def bookmark(self, source: str, path: str) -> tuple[Session, Bookmark] | None:
+    def bookmark(self, source: str, path: str, /) -> tuple[Session, Bookmark] | None:
         """Where to continue, with what was read before; None where there is nothing to continue."""
         ...
 
-    def keep(self, source: str, root: str, digests: Sequence[Digest]) -> None:
+    def keep(self, source: str, root: str, digests: Sequence[Digest], /) -> None:
         """Add digests, or replace those of the same path."""
         ...
 
-    def forget(self, source: str, paths: Iterable[str]) -> None:
+    def forget(self, source: str, paths: Iterable[str], /) -> None:
         """Remove what is kept for these paths, so that no byte of it stays on the disk."""
         ...
 

@@ -46,15 +46,20 @@ _CLIENT_COMMAND = re.compile(
 """Slash commands that belong to the client and load no skill."""
 
 
+_CONVERSATION = tuple(b'{"type":"%s"' % kind for kind in (b"user", b"assistant", b"attachment"))
+_CONVERSATION_ANYWHERE = re.compile(rb'"type":"(?:user|assistant|queued_command)"')
 _TOOL_RESULT = re.compile(
     rb'\{"parentUuid":(?:null|"[^"]*"),"isSidechain":false,(?:"promptId":"[^"]*",)?"type":"user",'
     rb'"message":\{"role":"user","content":\[\{(?:"tool_use_id":"[^"]*",)?"type":"tool_result",'
 )
 """The beginning of a row that brings a tool's result: half of many transcripts, and never a person's words."""
 _ATTACHMENT = re.compile(
-    rb'\{"parentUuid":(?:null|"[^"]*"),"isSidechain":false,"attachment":\{"type":"(?!queued_command")[^"]*",'
+    rb'\{"parentUuid":(?:null|"[^"]*"),"isSidechain":(?:true|false),"attachment":\{"type":"(?!queued_command")'
 )
+"""The beginning of a row that only an `attachment` has. They are the longest rows; searching them would take longest."""
 
+_FLAGS = frozenset({"isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isVirtual", "textNotTyped"})
+"""Fields that are true where the client wrote the row."""
 _PROGRAM = "sdk"
 _PROMPT_SOURCES = frozenset({"typed", "queued", _PROGRAM})
 """Values of `promptSource`. Others ("system", "suggestion_accepted") mark words that a person did not write."""
@@ -75,14 +80,14 @@ def cannot_matter(line: bytes) -> bool:
     if not line.endswith((b"}\n", b"}\r\n")):
         return False
     if line.startswith(b'{"type":"'):
-        return not line.startswith((b'{"type":"user"', b'{"type":"assistant"', b'{"type":"attachment"'))
+        return not line.startswith(_CONVERSATION)
     if not line.startswith((b'{"parentUuid":"', b'{"parentUuid":null')):
         return False
+    if _ATTACHMENT.match(line):
+        return True
     if _TOOL_RESULT.match(line):
         return _INTERRUPT_BYTES not in line
-    if b'"type":"assistant"' in line or b'"type":"user"' in line:
-        return False
-    return b'"type":"queued_command"' not in line
+    return _CONVERSATION_ANYWHERE.search(line) is None
 
 
 def _blocks(content: object) -> list[JsonObject] | None:
@@ -100,12 +105,11 @@ def _texts(blocks: list[JsonObject]) -> list[str]:
 
 def _from_elsewhere(row: JsonObject) -> bool:
     """Whether the client says that no person (and no program in its own session) wrote this."""
-    flags = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "textNotTyped", "isVirtual")
+    if not _FLAGS.isdisjoint(row) and any(row.get(flag) is True for flag in _FLAGS):
+        return True
     origin = row.get("origin")
-    kind = origin.get("kind") if isinstance(origin, dict) else None
     return (
-        any(row.get(flag) is True for flag in flags)
-        or (kind is not None and kind != "human")
+        (isinstance(origin, dict) and origin.get("kind", "human") != "human")
         or "wakeupSource" in row
         or str(row.get("turnOrigin", "unknown")) not in _TURN_ORIGINS
         or str(row.get("promptSource", _PROGRAM)) not in _PROMPT_SOURCES

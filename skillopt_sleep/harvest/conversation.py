@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
 from itertools import islice
+from pathlib import PurePath
 from typing import Literal
 
 from skillopt_sleep.domain.digests import Bookmark
 from skillopt_sleep.domain.ports import Redactor
-from skillopt_sleep.domain.sessions import OWN_CALL_MARKER, EntryPoint, LineSkipReason, Session, SkipReason, Turn
+from skillopt_sleep.domain.sessions import OWN_CALL_MARKER, EntryPoint, LineSkipReason, Session, SkipReason
 from skillopt_sleep.harvest.jsonl import JsonlReader
 
 MAX_TURN_CHARS = 20_000
@@ -111,7 +112,13 @@ class Conversation:
         for turn in session.turns[: mark.turns]:
             self._drafts.append(
                 _Draft(
-                    turn.role, turn.at, turn.text, list(turn.tools), list(turn.skills), turn.interrupted, turn.reasked
+                    role=turn.role,
+                    at=turn.at,
+                    text=turn.text,
+                    tools=list(turn.tools),
+                    skills=list(turn.skills),
+                    interrupted=turn.interrupted,
+                    reasked=turn.reasked,
                 )
             )
             self._chars += len(turn.text)
@@ -189,8 +196,8 @@ class Conversation:
             self._mark = _Mark(
                 offset=self._reader.row_offset,
                 turns=len(self._drafts),
-                skipped_lines=dict(self._reader.skipped),
-                masked=dict(self.masked),
+                skipped_lines=dict(self._reader.skipped) if self._reader.skipped else {},
+                masked=dict(self.masked) if self.masked else {},
                 rows=self._rows_before,
                 pending=tuple(self._pending),
             )
@@ -200,6 +207,8 @@ class Conversation:
         return draft
 
     def _fitting(self, text: str) -> str:
+        if not text:
+            return text
         redacted, counts = self._redact(clean(text))
         self.masked.update(counts)
         clipped = _clip(redacted)
@@ -222,31 +231,33 @@ class Conversation:
         """Headless where a program made every request; one request by a person makes it a person's session."""
         return "headless" if self.by_program and not self.by_person else "interactive"
 
-    def session(self, source: str, fallback_id: str) -> Session | None:
-        """The conversation as a session; None where nobody asked for anything."""
+    def session(self, source: str, path: str) -> Session | None:
+        """The conversation as a session, named after its file where no row names it; None where nobody asked."""
         if self.ended_at is None or not any(draft.role == "user" for draft in self._drafts):
             return None
-        turns = tuple(
-            Turn(
-                role=draft.role,
-                text=draft.text,
-                at=draft.at,
-                tools=tuple(draft.tools),
-                skills=tuple(draft.skills),
-                interrupted=draft.interrupted,
-                reasked=draft.reasked,
-            )
-            for draft in self._drafts
-        )
-        return Session(
-            id=self.id or clean(fallback_id),
-            source=source,
-            project=self.project or "",
-            entrypoint=self.entrypoint,
-            started_at=turns[0].at,
-            ended_at=self.ended_at,
-            turns=turns,
-            masked=dict(self.masked),
+        # Validated in one go: a model built turn by turn takes several times as long.
+        return Session.model_validate(
+            {
+                "id": self.id or clean(PurePath(path).stem),
+                "source": source,
+                "project": self.project or "",
+                "entrypoint": self.entrypoint,
+                "started_at": self._drafts[0].at,
+                "ended_at": self.ended_at,
+                "turns": [
+                    {
+                        "role": draft.role,
+                        "text": draft.text,
+                        "at": draft.at,
+                        "tools": draft.tools,
+                        "skills": draft.skills,
+                        "interrupted": draft.interrupted,
+                        "reasked": draft.reasked,
+                    }
+                    for draft in self._drafts
+                ],
+                "masked": dict(self.masked),
+            }
         )
 
     def bookmark(self) -> Bookmark | None:

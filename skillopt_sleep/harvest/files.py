@@ -47,18 +47,18 @@ class FoundFile:
 class NoIndex:
     """Remembers nothing."""
 
-    def entries(self, source: str, root: str) -> Mapping[str, Entry]:
+    def entries(self, _source: str, _root: str, /) -> Mapping[str, Entry]:
         return {}
 
-    def sessions(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, Session]]:
+    def sessions(self, _source: str, _paths: Iterable[str], /) -> Iterator[tuple[str, Session]]:
         return iter(())
 
-    def bookmark(self, source: str, path: str) -> tuple[Session, Bookmark] | None:
+    def bookmark(self, _source: str, _path: str, /) -> tuple[Session, Bookmark] | None:
         return None
 
-    def keep(self, source: str, root: str, digests: Sequence[Digest]) -> None: ...
+    def keep(self, _source: str, _root: str, _digests: Sequence[Digest], /) -> None: ...
 
-    def forget(self, source: str, paths: Iterable[str]) -> None: ...
+    def forget(self, _source: str, _paths: Iterable[str], /) -> None: ...
 
 
 def _utc_now() -> datetime:

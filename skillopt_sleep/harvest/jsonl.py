@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
@@ -87,7 +88,7 @@ class JsonlReader:
                 self.skipped["odd_shape"] += 1
                 return None
         try:
-            row = json.loads(line.decode("utf-8-sig"))
+            row = json.loads(line.decode("utf-8-sig" if line.startswith(BOM_UTF8) else "utf-8"))
         except UnicodeDecodeError:
             # Half a character at the very end of a file is a write that was cut off, not a wrong encoding.
             self.skipped["undecodable" if line.endswith(b"\n") else "truncated"] += 1

@@ -46,12 +46,14 @@ class Scope:
         if self.denies(entry.folders):
             return "denied_folder"
         match entry.outcome:
+            case "session" | "no_human_prompt":
+                return self._refuses_conversation(entry)
             case "glimpsed":
                 return "other_project"
-            case "session" | "no_human_prompt":
-                pass
             case reason:
                 return reason
+
+    def _refuses_conversation(self, entry: Entry) -> SkipReason | None:
         if entry.entrypoint == "headless" and not self.query.include_headless:
             return "headless"
         if entry.outcome == "no_human_prompt" or entry.ended_at is None:
