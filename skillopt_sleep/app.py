@@ -5,14 +5,21 @@ Surfaces (the command line, tools) parse a request, call the use-case and render
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillopt_sleep import wiring
 from skillopt_sleep.domain.base import Frozen
-from skillopt_sleep.domain.errors import NothingToDo, UsageError
-from skillopt_sleep.requests import AdoptRequest, HarvestRequest, ProposalRequest, RunRequest, StatusRequest
+from skillopt_sleep.domain.errors import NothingToDo, SleepError, UsageError
+from skillopt_sleep.requests import (
+    AdoptRequest,
+    DoctorRequest,
+    HarvestRequest,
+    ProposalRequest,
+    RunRequest,
+    StatusRequest,
+)
 from skillopt_sleep.settings import (
     PROJECT_FILE,
     Resolved,
@@ -23,6 +30,7 @@ from skillopt_sleep.store import project_root
 from skillopt_sleep.views import (
     ChangeView,
     ConfigView,
+    DoctorView,
     HarvestView,
     NightLine,
     PlanView,
@@ -38,8 +46,10 @@ from skillopt_sleep.wiring import Environment, Places
 
 if TYPE_CHECKING:
     from skillopt_sleep.domain.events import Event
-    from skillopt_sleep.domain.ports import EventSink
-    from skillopt_sleep.domain.reports import NightReport, ProposalStatus
+    from skillopt_sleep.domain.health import Finding, State
+    from skillopt_sleep.domain.llm import Role
+    from skillopt_sleep.domain.ports import EventSink, Model
+    from skillopt_sleep.domain.reports import NightReport, ProposalStatus, RoleSpend
     from skillopt_sleep.domain.tasks import Task
     from skillopt_sleep.staging import Staged
     from skillopt_sleep.store import NightJournal, ProjectFolder
@@ -336,6 +346,86 @@ def show_config(environment: Environment) -> ConfigView:
             for name, value in sorted(resolved.settings.model_dump(mode="json").items())
         ),
     )
+
+
+Ask = Callable[[str], bool]
+"""Asks a person a question with a yes or a no."""
+
+
+def doctor(
+    request: DoctorRequest, environment: Environment, events: EventSink = _ignore, *, ask: Ask | None = None
+) -> DoctorView:
+    """Is everything in place for a night? Looks at versions, state, transcripts, prices, and asks each model a word.
+
+    What costs something is asked for first; where nobody can be asked and `yes` was not said, it is left out, and the
+    view says so.
+    """
+    import anyio
+
+    from skillopt_sleep import doctor as look
+    from skillopt_sleep.domain.health import Finding
+    from skillopt_sleep.harvest import harvest
+    from skillopt_sleep.store import state_findings
+    from skillopt_sleep.workload import counts_of
+
+    resolved = settings_for(request, environment)
+    where = wiring.places(environment, resolved.settings)
+    findings = [*wiring.versions(environment, resolved.settings), *state_findings(where.state.path)]
+    holder = where.project.night_holder()
+    if holder:
+        findings.append(Finding(about="night", state="warning", text=f"A night is running ({holder})."))
+    search = wiring.search(environment, where, resolved.settings, events)
+    found = harvest(search.sources, search.query, search.tally)
+    findings += look.transcripts(counts_of(found), wiring.source_folders(environment, where, resolved.settings))
+    try:
+        models = wiring.models(environment, resolved.settings)
+        findings += look.prices(models, wiring.prices(where))
+    except SleepError as error:
+        chosen = resolved.settings.target_model is not None
+        state: State = "problem" if chosen else "warning"
+        findings.append(Finding(about="models", state=state, text=error.message, what_to_do=error.hint))
+        return _diagnosis(findings)
+    if not _may_call(request, models, where, ask):
+        text = "No model was called." if request.offline else "No model was called, because that costs something."
+        findings.append(Finding(about="models", state="skipped", text=text, what_to_do="Say --yes to call them."))
+        return _diagnosis(findings)
+
+    async def examine() -> DoctorView:
+        async with wiring.staff(environment, where, resolved.settings, events, None, "") as present:
+            for role, model in present.models.items():
+                if model.id != "template":
+                    findings.append(await look.answers(role, model))
+            if present.simulated:
+                findings.append(Finding(about="canary rule", state="skipped", text="The target is simulated."))
+            elif not any(finding.state == "problem" and finding.about == "target model" for finding in findings):
+                findings.append(await look.canary(wiring.roles(present.models).agent))
+            return _diagnosis(findings, spend=present.budget.spend())
+
+    return anyio.run(examine)
+
+
+def _may_call(request: DoctorRequest, models: Mapping[Role, Model], where: Places, ask: Ask | None) -> bool:
+    from skillopt_sleep import doctor as look
+    from skillopt_sleep.domain.spending import FREE
+
+    if request.offline:
+        return False
+    known = wiring.prices(where)
+    costly = sorted({model.id for model in models.values() if known.of(model.id) != FREE})
+    if not costly or request.yes:
+        return True
+    calls = len(models) + look.CANARY_CALLS
+    return ask is not None and ask(f"Make {calls} short calls to {', '.join(costly)}, for less than a cent?")
+
+
+def _diagnosis(findings: Sequence[Finding], *, spend: tuple[RoleSpend, ...] = ()) -> DoctorView:
+    problems = sum(1 for finding in findings if finding.state == "problem")
+    warnings = sum(1 for finding in findings if finding.state == "warning")
+    if problems:
+        summary = f"{problems} problem{'' if problems == 1 else 's'}, {warnings} to know about."
+    else:
+        summary = "Everything is in place." if not warnings else f"Nothing stands in the way; {warnings} to know about."
+    return DoctorView(summary=summary, findings=tuple(findings), spend=spend)
 
 
 # --- shared -----------------------------------------------------------------------------------------------------------

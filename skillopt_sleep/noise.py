@@ -13,42 +13,18 @@ from statistics import fmean
 import anyio
 
 from skillopt_sleep.domain.aio import one_error
-from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.errors import ModelAuthError, ModelError, NothingToDo
+from skillopt_sleep.domain.health import Noise
 from skillopt_sleep.domain.ports import Agent, Judge
 from skillopt_sleep.domain.tasks import Task
 from skillopt_sleep.domain.trials import Mark, PairedEvidence, Trial
-from skillopt_sleep.domain.verdicts import GatePolicy, Verdict
+from skillopt_sleep.domain.verdicts import GatePolicy
 from skillopt_sleep.gate import judge_gate
 from skillopt_sleep.replay import pair_up, run_trials
 from skillopt_sleep.stats import wilson_interval
 
 MOST_SAMPLES = 5
 """More samples settle what one family's score is; beyond five the luck lies in which families there are."""
-
-
-class Noise(Frozen):
-    """What two equal documents looked like."""
-
-    families: int
-    pairs: int
-    """Pairs of attempts at the same task that both have a score."""
-    missing_pairs: int
-    flip_rate: float | None
-    """Share of these pairs in which one attempt passed and the other did not; None without any pair."""
-    flip_interval: tuple[float, float]
-    """Two-sided 90 % interval of the flip rate, as if pairs were independent."""
-    soft_difference: float | None
-    """Mean absolute difference of the soft scores of a pair."""
-    judged_twice: int
-    """Replies that the judge scored a second time."""
-    judge_flips: int
-    """How many of them it then scored otherwise."""
-    verdict: Verdict
-    """What the gate says of the two equal documents. "Better beyond chance" would be a false alarm."""
-    suggested_samples: int | None
-    """Rollouts of each gate task that the noise calls for; None without any pair."""
-    summary: str
 
 
 async def measure_noise(

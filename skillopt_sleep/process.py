@@ -146,6 +146,21 @@ async def attend(child: Child, work: Callable[[], T], seconds: float) -> T:
             child.kill()
 
 
+async def version_of(program: str, environ: Mapping[str, str], seconds: float = 5.0) -> str:
+    """The first word that `program --version` says; "of unknown version" where it says nothing in time.
+
+    Raises `OSError` where it cannot be started.
+    """
+    child = Child((program, "--version"), environ=environment(environ), cwd=Path.home())
+    try:
+        said = await attend(child, child.line, seconds)
+    except (TimeoutError, Flooded):
+        return "of unknown version"
+    child.kill()
+    words = said.decode("utf-8", "replace").split()
+    return words[0] if words else "of unknown version"
+
+
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
     assert stream is not None  # every child is started with all three pipes
     return stream

@@ -42,6 +42,17 @@ class HarvestRequest(HarvestOptions):
     """Write the mined tasks to this YAML file, to be read, corrected and used with `run --tasks`."""
 
 
+class DoctorRequest(HarvestOptions, ModelOptions, BudgetOptions, TaskOptions):
+    """Is everything in place?"""
+
+    offline: bool = False
+    """Call no model."""
+    noise: bool = False
+    """Also measure how noisy model and judge are: the same skill against itself, on the tasks of --skills."""
+    yes: bool = False
+    """Make the few calls that cost something without asking first."""
+
+
 class StatusRequest(Frozen):
     """What is waiting and what was done."""
 

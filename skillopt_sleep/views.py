@@ -11,8 +11,9 @@ from typing import Literal
 from pydantic import AwareDatetime, JsonValue
 
 from skillopt_sleep.domain.base import Frozen
+from skillopt_sleep.domain.health import Finding, Noise
 from skillopt_sleep.domain.llm import Role
-from skillopt_sleep.domain.reports import HarvestCounts, MineCounts, NightReport, Proposal, ProposalStatus
+from skillopt_sleep.domain.reports import HarvestCounts, MineCounts, NightReport, Proposal, ProposalStatus, RoleSpend
 from skillopt_sleep.domain.slices import Slice
 from skillopt_sleep.domain.verdicts import Decision
 
@@ -168,6 +169,14 @@ class ChangeView(View):
     """Hash of the live file now; None where it does not exist any more."""
     remembered: tuple[str, ...] = ()
     """Rules that will not be proposed again."""
+
+
+class DoctorView(View):
+    """What was found; the first problem decides the exit code."""
+
+    findings: tuple[Finding, ...]
+    noise: Noise | None = None
+    spend: tuple[RoleSpend, ...] = ()
 
 
 class SettingLine(Frozen):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,10 +16,13 @@ from skillopt_sleep.settings import Settings
 from skillopt_sleep.store import ProjectFolder, Relay, StateHome, default_home, project_root
 
 if TYPE_CHECKING:
+    from skillopt_sleep.backend.budget import Budget
     from skillopt_sleep.consolidate import EpochOptions
+    from skillopt_sleep.domain.health import Finding
     from skillopt_sleep.domain.llm import Role
-    from skillopt_sleep.domain.ports import EventSink, Model, TranscriptSource
+    from skillopt_sleep.domain.ports import EventSink, Model, Roles, TranscriptSource
     from skillopt_sleep.domain.sessions import Query
+    from skillopt_sleep.domain.spending import Amount
     from skillopt_sleep.domain.tasks import Task
     from skillopt_sleep.night import Crew
     from skillopt_sleep.planning import Forecast
@@ -97,35 +101,39 @@ def query(environment: Environment, where: Places, settings: Settings) -> Query:
     )
 
 
+def source_folders(environment: Environment, where: Places, settings: Settings) -> dict[str, Path]:
+    """Where the transcripts of each chosen source lie. Raises `UnknownName` for a source that nobody knows."""
+    from skillopt_sleep.domain.errors import UnknownName
+    from skillopt_sleep.shelf import whole_path
+
+    codex = settings.codex_home or environment.environ.get("CODEX_HOME")
+    known = {"claude-code": where.claude, "codex": whole_path(codex) if codex else environment.home / ".codex"}
+    for name in settings.sources:
+        if name not in known:
+            raise UnknownName("source of sessions", name, known)
+    return {name: known[name] for name in dict.fromkeys(settings.sources)}
+
+
 def sources(
     environment: Environment, where: Places, settings: Settings, events: EventSink
 ) -> tuple[TranscriptSource, ...]:
     """Whose transcripts are read. Raises `UnknownName` for a source that nobody knows."""
-    from skillopt_sleep.domain.errors import UnknownName
     from skillopt_sleep.harvest.claude_code import ClaudeCodeSource
     from skillopt_sleep.harvest.codex import CodexSource
     from skillopt_sleep.redact import REDACTOR_VERSION, redact
-    from skillopt_sleep.shelf import whole_path
 
-    codex = settings.codex_home or environment.environ.get("CODEX_HOME")
-    known = {
-        ClaudeCodeSource.name: (ClaudeCodeSource, where.claude),
-        CodexSource.name: (CodexSource, whole_path(codex) if codex else environment.home / ".codex"),
-    }
-    for name in settings.sources:
-        if name not in known:
-            raise UnknownName("source of sessions", name, known)
+    kinds = {source.name: source for source in (ClaudeCodeSource, CodexSource)}
     index = where.state.transcripts()
     return tuple(
-        source(
-            root,
+        kinds[name](
+            folder,
             redact=redact,
             events=events,
             index=index,
             redactor_version=REDACTOR_VERSION,
             clock=environment.clock,
         )
-        for source, root in (known[name] for name in dict.fromkeys(settings.sources))
+        for name, folder in source_folders(environment, where, settings).items()
     )
 
 
@@ -260,6 +268,76 @@ def epoch_options(settings: Settings) -> EpochOptions:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Staff:
+    """Models with all their wrappers, and what keeps account of them."""
+
+    models: dict[Role, Model]
+    budget: Budget
+    account: SpendFile | None
+    """None where nothing costs anything."""
+
+    @property
+    def simulated(self) -> bool:
+        return is_simulated(*(model.id for model in self.models.values()))
+
+
+@asynccontextmanager
+async def staff(
+    environment: Environment, where: Places, settings: Settings, events: EventSink, most: Amount | None, run: str
+) -> AsyncIterator[Staff]:
+    """The chosen models, ready to be asked, within caps of `most` (None: those of the settings). Closed at the end.
+
+    `run` is the name under which costly calls are booked; "" keeps no replies either: what is asked is asked anew.
+    """
+    import anyio
+
+    from skillopt_sleep.backend.budget import Budget
+    from skillopt_sleep.backend.stack import compose
+    from skillopt_sleep.domain.ports import Closable
+    from skillopt_sleep.domain.spending import FREE
+
+    raw = models(environment, settings)
+    known = prices(where)
+    free = all(known.of(model.id) == FREE for model in raw.values())
+    account = None if free else spend_file(environment, where, settings, run or f"doctor {environment.clock():%H%M%S}")
+    budget = Budget(
+        max_calls=most.calls if most else settings.max_calls,
+        max_tokens=most.tokens if most else settings.max_tokens,
+        max_usd=most.usd if most and most.usd else settings.max_usd,
+        price_of=known.of,
+        book=account,
+        already=account.spent() if account else (),
+    )
+    limiter = anyio.CapacityLimiter(settings.slots)
+    cache = where.state.reply_cache(events) if run else None
+    extra = f"seed={settings.seed}"
+    try:
+        ready = {
+            role: compose(model, budget=budget, limiter=limiter, events=events, cache=cache, cache_extra=extra)
+            for role, model in raw.items()
+        }
+        yield Staff(models=ready, budget=budget, account=account)
+    finally:
+        with anyio.CancelScope(shield=True):
+            for model in {id(model): model for model in raw.values()}.values():
+                if isinstance(model, Closable):
+                    await model.aclose()
+        if account:
+            account.close()
+        if cache:
+            cache.close()
+
+
+def roles(models: Mapping[Role, Model]) -> Roles:
+    """Who does what with these models."""
+    from skillopt_sleep.agents.tool_loop import ToolLoop
+    from skillopt_sleep.domain.ports import Roles
+    from skillopt_sleep.judges import JudgeByCriterion
+
+    return Roles(agent=ToolLoop(models["target"]), optimizer=models["optimizer"], judge=JudgeByCriterion())
+
+
 @asynccontextmanager
 async def crew(
     environment: Environment, where: Places, settings: Settings, events: Relay, plan: PlanView, run: str
@@ -268,56 +346,53 @@ async def crew(
 
     What the plan called its upper bound becomes the cap: it is never passed.
     """
-    import anyio
-
-    from skillopt_sleep.agents.tool_loop import ToolLoop
-    from skillopt_sleep.backend.budget import Budget
-    from skillopt_sleep.backend.stack import compose
-    from skillopt_sleep.domain.ports import Closable, Roles
-    from skillopt_sleep.judges import JudgeByCriterion
+    from skillopt_sleep.domain.spending import Amount
     from skillopt_sleep.night import Crew
 
-    raw = models(environment, settings)
-    account = None if plan.costs == "nothing" else spend_file(environment, where, settings, run)
-    budget = Budget(
-        max_calls=plan.most_calls,
-        max_tokens=plan.most_tokens,
-        max_usd=settings.max_usd if plan.most_usd is None else plan.most_usd,
-        price_of=prices(where).of,
-        book=account,
-        already=account.spent() if account else (),
-    )
-    limiter = anyio.CapacityLimiter(settings.slots)
-    cache = where.state.reply_cache(events)
-    ready = {
-        role: compose(
-            model, budget=budget, limiter=limiter, events=events, cache=cache, cache_extra=f"seed={settings.seed}"
-        )
-        for role, model in raw.items()
-    }
-    try:
+    most = Amount(plan.most_calls, plan.most_tokens, plan.most_usd or 0.0)
+    async with staff(environment, where, settings, events, most, run) as present:
         yield Crew(
-            roles=Roles(agent=ToolLoop(ready["target"]), optimizer=ready["optimizer"], judge=JudgeByCriterion()),
-            models={role: model.id for role, model in ready.items()},
-            simulated=is_simulated(*(model.id for model in ready.values())),
+            roles=roles(present.models),
+            models={role: model.id for role, model in present.models.items()},
+            simulated=present.simulated,
             options=epoch_options(settings),
-            gate_tests=where.state.gate_tests(
-                where.project.root, simulated=is_simulated(*(model.id for model in ready.values()))
-            ),
+            gate_tests=where.state.gate_tests(where.project.root, simulated=present.simulated),
             max_calls=settings.max_calls,
-            minutes=_minutes(settings, account),
-            spend=budget.spend,
+            minutes=_minutes(settings, present.account),
+            spend=present.budget.spend,
             events=events,
             clock=environment.clock,
         )
-    finally:
-        with anyio.CancelScope(shield=True):
-            for model in {id(model): model for model in raw.values()}.values():
-                if isinstance(model, Closable):
-                    await model.aclose()
-        if account:
-            account.close()
-        cache.close()
+
+
+def versions(environment: Environment, settings: Settings) -> tuple[Finding, ...]:
+    """What is installed, for whoever has to help: Python, ourselves, the SDK, and the clients that were found."""
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    import anyio
+
+    from skillopt_sleep import __version__
+    from skillopt_sleep.domain.health import Finding
+    from skillopt_sleep.process import version_of
+
+    ours = f"skillopt-sleep {__version__}, Python {platform.python_version()} on {platform.system()}"
+    try:
+        ours += f", anthropic {version('anthropic')}"
+    except PackageNotFoundError:
+        ours += ", no anthropic SDK"
+    program = settings.claude_path or shutil.which("claude", path=environment.environ.get("PATH", ""))
+    if program is None:
+        return (Finding(about="versions", state="ok", text=f"{ours}, no Claude Code on the path."),)
+    try:
+        found = anyio.run(version_of, program, environment.environ)
+    except OSError as error:
+        text = f"{program} cannot be started: {error.strerror or error}."
+        return (
+            Finding(about="versions", state="ok", text=f"{ours}."),
+            Finding(about="versions", state="problem", text=text, what_to_do="Correct --claude-path."),
+        )
+    return (Finding(about="versions", state="ok", text=f"{ours}, Claude Code {found} ({program})."),)
 
 
 def _minutes(settings: Settings, account: SpendFile | None) -> float | None:

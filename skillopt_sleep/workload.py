@@ -13,7 +13,7 @@ from skillopt_sleep.domain.errors import InputError, NothingToDo, UnknownName
 from skillopt_sleep.domain.events import PhaseFinished, PhaseStarted
 from skillopt_sleep.domain.ports import EventSink, TranscriptSource
 from skillopt_sleep.domain.reports import HarvestCounts, MineCounts
-from skillopt_sleep.domain.sessions import Query
+from skillopt_sleep.domain.sessions import Harvest, Query
 from skillopt_sleep.domain.slices import Slice, SplitPolicy
 from skillopt_sleep.domain.tasks import Task
 from skillopt_sleep.harvest import Tally, harvest
@@ -79,7 +79,18 @@ def gather(search: Search, events: EventSink) -> Workload:
         return _assign(search, HarvestCounts(), MineCounts(tasks=len(search.given)), search.given)
     events(PhaseStarted(phase="harvest"))
     found = harvest(search.sources, search.query, search.tally)
-    counts = HarvestCounts(
+    counts = counts_of(found)
+    events(PhaseFinished(phase="harvest", detail=f"{counts.sessions} sessions from {counts.files} files"))
+    events(PhaseStarted(phase="mine"))
+    mined = mine_sessions(found.sessions, known, search.policy)
+    search.memory.remember_families(mined.families)
+    events(PhaseFinished(phase="mine", detail=f"{mined.counts.tasks} tasks in {mined.counts.groups} groups"))
+    return _assign(search, counts, mined.counts, mined.tasks)
+
+
+def counts_of(found: Harvest) -> HarvestCounts:
+    """What a report says of a harvest: everything but the sessions themselves."""
+    return HarvestCounts(
         sessions=len(found.sessions),
         files=found.files,
         kept=found.kept,
@@ -88,12 +99,6 @@ def gather(search: Search, events: EventSink) -> Workload:
         skipped_lines=found.skipped_lines,
         masked=found.masked,
     )
-    events(PhaseFinished(phase="harvest", detail=f"{counts.sessions} sessions from {counts.files} files"))
-    events(PhaseStarted(phase="mine"))
-    mined = mine_sessions(found.sessions, known, search.policy)
-    search.memory.remember_families(mined.families)
-    events(PhaseFinished(phase="mine", detail=f"{mined.counts.tasks} tasks in {mined.counts.groups} groups"))
-    return _assign(search, counts, mined.counts, mined.tasks)
 
 
 def _assign(search: Search, harvested: HarvestCounts, mined: MineCounts, tasks: Sequence[Task]) -> Workload:

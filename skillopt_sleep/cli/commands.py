@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from skillopt_sleep.commandline import Flags, Json, new_app
-from skillopt_sleep.requests import AdoptRequest, HarvestRequest, ProposalRequest, RunRequest, StatusRequest
+from skillopt_sleep.requests import (
+    AdoptRequest,
+    DoctorRequest,
+    HarvestRequest,
+    ProposalRequest,
+    RunRequest,
+    StatusRequest,
+)
 
 if TYPE_CHECKING:
     from skillopt_sleep.wiring import Environment
@@ -34,6 +41,7 @@ def build() -> App:
     app.command(dismiss)
     app.command(harvest)
     app.command(skills)
+    app.command(doctor)
     app.command(demo)
     config = App(name="config", help="Settings and where each value comes from.")
     config.command(config_show, name="show")
@@ -125,6 +133,15 @@ def skills(*, json: Json = False) -> int:
     from skillopt_sleep.cli import output
 
     return output.skills(app.list_skills(_environment()), as_json=json)
+
+
+def doctor(*, request: Annotated[DoctorRequest | None, Flags] = None, json: Json = False) -> int:
+    """Check versions, state, transcripts, prices and models; says what to do about what is not in order."""
+    from skillopt_sleep import app
+    from skillopt_sleep.cli import output
+
+    ask = output.ask if sys.stdin.isatty() and sys.stderr.isatty() else None
+    return output.doctor(app.doctor(request or DoctorRequest(), _environment(), ask=ask), as_json=json)
 
 
 def demo(

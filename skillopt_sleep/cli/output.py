@@ -10,9 +10,11 @@ from pydantic import JsonValue
 from rich.console import Console
 from rich.table import Table
 
+from skillopt_sleep.domain.health import State
 from skillopt_sleep.views import (
     ChangeView,
     ConfigView,
+    DoctorView,
     HarvestView,
     PlannedPrompt,
     PlanView,
@@ -26,6 +28,7 @@ from skillopt_sleep.views import (
 if TYPE_CHECKING:
     from skillopt_sleep.domain.reports import HarvestCounts, MineCounts
 
+_MARKS: dict[State, str] = {"ok": "ok", "warning": "know", "problem": "PROBLEM", "skipped": "skipped"}
 K = TypeVar("K", bound=str)
 INCONCLUSIVE_EXIT = 5
 PLAIN_WIDTH = 110
@@ -70,7 +73,14 @@ def agree(view: PlanView) -> bool:
     for warning in view.warnings:
         out.print(f"warning: {warning}")
     out.print("The texts of your sessions and skills that this needs go to these models, with secrets masked.")
-    out.print("`--dry-run --show-prompts` shows them. Begin? [y/N] ", end="")
+    out.print("`--dry-run --show-prompts` shows them.")
+    return ask("Begin?")
+
+
+def ask(question: str) -> bool:
+    """Ask on standard error; whatever is not yes is no."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
     return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
 
@@ -217,6 +227,21 @@ def skills(view: SkillsView, *, as_json: bool) -> int:
         table.add_row(skill.name, skill.scope, "yes" if skill.writable else "no", skill.path)
     out.print(table)
     return 0
+
+
+def doctor(view: DoctorView, *, as_json: bool) -> int:
+    """Exit code: 1 where something is a problem, else 0."""
+    if as_json:
+        as_json_text(view)
+    else:
+        out = console()
+        out.print(view.summary)
+        table = _table("", "about", "what is so")
+        for finding in view.findings:
+            text = f"{finding.text}\n-> {finding.what_to_do}" if finding.what_to_do else finding.text
+            table.add_row(_MARKS[finding.state], finding.about, text)
+        out.print(table)
+    return 1 if any(finding.state == "problem" for finding in view.findings) else 0
 
 
 def config(view: ConfigView, *, origin: bool, as_json: bool) -> int:

@@ -29,6 +29,7 @@ from skillopt_sleep.store.atomic import (
 )
 from skillopt_sleep.store.disk import DISK, Disk
 from skillopt_sleep.store.gate_tests import KeptGateTests
+from skillopt_sleep.store.health import state_findings
 from skillopt_sleep.store.journal import Found, NightJournal, Relay, load_report
 from skillopt_sleep.store.layout import ProjectFolder, StateHome, default_home, project_root
 from skillopt_sleep.store.ledger import Ledger
@@ -65,6 +66,7 @@ __all__ = [
     "project_root",
     "remove_if_empty",
     "short",
+    "state_findings",
     "subfolders",
     "write_atomic",
 ]

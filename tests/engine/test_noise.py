@@ -9,10 +9,11 @@ import pytest
 
 from skillopt_sleep.domain.checks import Contains
 from skillopt_sleep.domain.errors import ModelAuthError, ModelUnavailable, NothingToDo, SleepError
+from skillopt_sleep.domain.health import Noise
 from skillopt_sleep.domain.tasks import Rules, Task
 from skillopt_sleep.domain.trials import Attempt, Mark, Score
 from skillopt_sleep.domain.verdicts import GatePolicy
-from skillopt_sleep.noise import Noise, measure_noise, samples_for
+from skillopt_sleep.noise import measure_noise, samples_for
 
 
 @dataclass
