@@ -5,8 +5,8 @@ test together, and everything tied together is one account. So a slice whose fam
 the old account, and a new one begins only with families that no test has looked at.
 
 Under eight families an account pays for one test, at full alpha: half of it could hardly accept anything. From eight
-on the first test gets five eighths (at 5 % that is one in 32), and every later one a third of what is left. The sum
-never passes alpha, so whatever is tested and in however many nights, a false adoption happens in at most alpha of all
+on the first test gets five eighths (at 5 % that is one in 32), and every later one half of what is left. The sum never
+passes alpha, so whatever is tested and in however many nights, a false adoption happens in at most alpha of all
 accounts (the union bound; it needs no independence between nights).
 """
 
@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 from skillopt_sleep.domain.gate_tests import GateTest
 from skillopt_sleep.domain.verdicts import Account, GatePolicy
-from skillopt_sleep.gate.judge import testable
+from skillopt_sleep.stats import testable_by_looks
 
 SEVERAL_TESTS_FROM = 8
 """Families from which on one account pays for several tests."""
 FIRST_SHARE = 5 / 8
-LATER_SHARE = 1 / 3
+LATER_SHARE = 1 / 2
 
 Families = Mapping[str, Sequence[str]]
 
@@ -67,7 +67,7 @@ def _grant(families: Families, past: Sequence[GateTest], policy: GatePolicy) -> 
     linked = tied(families, past)
     level = _level(len(families), linked, policy)
     kept = {family: tuple(tasks) for family, tasks in families.items()}
-    return Grant(kept, len(linked) + 1, level if level and testable(len(families), level) else None)
+    return Grant(kept, len(linked) + 1, level if level and testable_by_looks(len(families), level) else None)
 
 
 def _level(families: int, linked: Sequence[GateTest], policy: GatePolicy) -> float:

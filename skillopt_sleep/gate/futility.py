@@ -18,7 +18,7 @@ from skillopt_sleep.gate.judge import final_level
 
 _PRIOR_WEIGHT = 2.0
 """A family's pass rate is shrunk towards its arm's pooled rate as if the pooled rate had been seen in two samples."""
-_SIMULATED_UP_TO = 8
+SIMULATED_UP_TO = 8
 """With more families the final sum is close enough to normal, and simulation would only cost time."""
 _COMPLETIONS = 100
 
@@ -36,37 +36,70 @@ class Progress:
     def effect(self) -> float:
         return (self.after - self.before) / self.pairs if self.pairs else 0.0
 
-    def completed(self, pooled_before: float, pooled_after: float, rng: random.Random) -> float:
-        """The effect after a simulated rest, at rates shrunk towards the given ones."""
-        before, after = _shrunk(self.before, self.pairs, pooled_before), _shrunk(self.after, self.pairs, pooled_after)
+    def completed(self, rates: tuple[float, float], draws: Sequence[tuple[float, float]]) -> float:
+        """The effect after a rest made of these uniform numbers, at rates shrunk towards the given ones."""
+        before, after = _shrunk(self.before, self.pairs, rates[0]), _shrunk(self.after, self.pairs, rates[1])
         gain = self.after - self.before
-        for _ in range(self.to_come):
-            gain += (rng.random() < after) - (rng.random() < before)
+        for u, v in draws[: self.to_come]:
+            gain += (v < after) - (u < before)
         planned = self.pairs + self.to_come
         return gain / planned if planned else 0.0
 
 
-def chance_of_acceptance(families: Sequence[Progress], policy: GatePolicy, rng: random.Random) -> float:
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The random numbers of one simulated rest."""
+
+    z: tuple[float, float]
+    """Where the pooled rates lie in their uncertainty, in standard deviations."""
+    draws: tuple[tuple[tuple[float, float], ...], ...]
+    """For each family, for each pair to come: uniform numbers for the attempt before and the one after."""
+
+
+@lru_cache(maxsize=64)
+def completions(families: int, pairs: int) -> tuple[Completion, ...]:
+    """The rests that predictions for so many families with so many pairs each are made from.
+
+    Always the same ones, so that a prediction is a function of the data: a test that is continued in another night
+    stops where it would have stopped in one.
+    """
+    rng = random.Random(f"completions/{families}/{pairs}")
+    normal = NormalDist()
+    return tuple(
+        Completion(
+            z=(normal.inv_cdf(rng.uniform(1e-6, 1 - 1e-6)), normal.inv_cdf(rng.uniform(1e-6, 1 - 1e-6))),
+            draws=tuple(tuple((rng.random(), rng.random()) for _ in range(pairs)) for _ in range(families)),
+        )
+        for _ in range(_COMPLETIONS)
+    )
+
+
+def chance_of_acceptance(families: Sequence[Progress], policy: GatePolicy) -> float:
     """Predictive probability that one test at the full budget accepts, were the rest like what was seen so far.
 
     Scores to come are drawn as pass or fail at each family's shrunk rate; the pooled rates themselves are uncertain,
     which early on is most of what is not known. Simulated for few families (a hundred completions), by the normal
     approximation otherwise.
     """
-    if len(families) <= _SIMULATED_UP_TO:
-        return _simulated(families, policy, rng)
+    if len(families) <= SIMULATED_UP_TO:
+        return _simulated(families, policy)
     return _approximated(families, policy)
 
 
-def _simulated(families: Sequence[Progress], policy: GatePolicy, rng: random.Random) -> float:
+def _simulated(families: Sequence[Progress], policy: GatePolicy) -> float:
     pairs, before, after = _totals(families)
     accepted = 0
-    for _ in range(_COMPLETIONS):
-        pooled_before = rng.betavariate(before + 0.5, pairs - before + 0.5)
-        pooled_after = rng.betavariate(after + 0.5, pairs - after + 0.5)
-        effects = [family.completed(pooled_before, pooled_after, rng) for family in families]
+    for rest in completions(len(families), max(family.pairs + family.to_come for family in families)):
+        rates = _pooled(before, pairs, rest.z[0]), _pooled(after, pairs, rest.z[1])
+        effects = [family.completed(rates, draws) for family, draws in zip(families, rest.draws, strict=True)]
         accepted += _p(tuple(sorted(effects))) <= final_level(effects, policy)
     return accepted / _COMPLETIONS
+
+
+def _pooled(total: float, pairs: int, z: float) -> float:
+    """An arm's pass rate, `z` standard deviations from the best guess."""
+    mean = (total + 0.5) / (pairs + 1.0)
+    return min(1.0, max(0.0, mean + z * math.sqrt(_variance(mean) / (pairs + 2.0))))
 
 
 @lru_cache(maxsize=4096)

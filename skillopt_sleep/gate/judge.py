@@ -13,7 +13,7 @@ from skillopt_sleep.gate.table import Table
 from skillopt_sleep.gate.words import explain
 
 _TIE_RULE_FAMILIES = 5
-_TIE_RULE_ALPHA = 0.045
+TIE_RULE_ALPHA = 0.045
 """With five families "four better, one tied" has p = 2/32. Over all nights an idle edit that may be accepted so, or by
 "five better", is accepted in (1 + P(exactly one tie))/32 <= (1 + .41)/32 = .044 of them, for exchangeable families."""
 
@@ -112,12 +112,12 @@ def unmeasured(reason: VerdictReason, policy: GatePolicy, *, families: int) -> V
 def tie_rule_applies(effects: Sequence[float], policy: GatePolicy) -> bool:
     """Whether "four better, one tied" of five may be accepted although its own p is above alpha: pass/fail scores only.
 
-    See `_TIE_RULE_ALPHA`. The caller still has to look at p: with two ties it is 4/32, with a loss 2/32 has no zero.
+    See `TIE_RULE_ALPHA`. The caller still has to look at p: with two ties it is 4/32, with a loss 2/32 has no zero.
     """
     return (
         policy.metric == "hard"
         and len(effects) == _TIE_RULE_FAMILIES
-        and policy.alpha >= _TIE_RULE_ALPHA
+        and policy.alpha >= TIE_RULE_ALPHA
         and 0.0 in effects
     )
 

@@ -53,14 +53,14 @@ class SequentialTest:
         """`tasks`: how many tasks each family has; each is sampled once in every pass."""
         self._policy = policy
         self._give_up_below = give_up_below
-        self._rng = random.Random(seed)
-        self.order = self._rng.sample(range(len(tasks)), len(tasks))
+        rng = random.Random(seed)
+        self.order = rng.sample(range(len(tasks)), len(tasks))
         """Place in the order -> family. Drawn before any score is seen."""
         self._place = {family: place for place, family in enumerate(self.order)}
         self.families = [Progress(to_come=count * policy.samples) for count in tasks]
         self._pairs_planned = sum(tasks) * policy.samples
-        self._stages = list(reversed(_schedule(len(tasks), policy)))
-        self._flips = SequentialSignFlip(len(tasks), policy.alpha, seed=self._rng.getrandbits(32))
+        self._stages = list(reversed(schedule(len(tasks), policy)))
+        self._flips = SequentialSignFlip(len(tasks), policy.alpha, seed=rng.getrandbits(32))
         self._single = policy.alpha * self._flips.twins < 2.0
         self._missing = 0
         self._looks = 0
@@ -145,10 +145,11 @@ class SequentialTest:
         return self._missing > self._policy.max_unscored * self._pairs_planned
 
     def _hopeless(self) -> bool:
-        return chance_of_acceptance(self.families, self._policy, self._rng) < self._give_up_below
+        return chance_of_acceptance(self.families, self._policy) < self._give_up_below
 
 
-def _schedule(families: int, policy: GatePolicy) -> list[Stage]:
+def schedule(families: int, policy: GatePolicy) -> list[Stage]:
+    """The looks at the full budget, in order."""
     quarters = sorted({math.ceil(families * quarter / 4) for quarter in (1, 2, 3, 4)})
     first = _first_useful_look(families, policy)
     stages = []

@@ -1,7 +1,7 @@
 """Exact statistics for few families: tests, intervals and sequential looks, in pure Python."""
 
 from skillopt_sleep.stats.exact import holm, sign_flip_interval, sign_flip_p, wilson_interval
-from skillopt_sleep.stats.sequential import SequentialSignFlip, pocock_spending
+from skillopt_sleep.stats.sequential import SequentialSignFlip, pocock_spending, testable_by_looks
 
 __all__ = [
     "SequentialSignFlip",
@@ -9,5 +9,6 @@ __all__ = [
     "pocock_spending",
     "sign_flip_interval",
     "sign_flip_p",
+    "testable_by_looks",
     "wilson_interval",
 ]

@@ -23,6 +23,11 @@ def pocock_spending(alpha: float, used: float) -> float:
     return alpha * math.log(1.0 + (math.e - 1.0) * min(1.0, used))
 
 
+def testable_by_looks(families: int, alpha: float) -> bool:
+    """Whether `SequentialSignFlip` could call any data at all better: alpha holds at least one twin of its group."""
+    return alpha * (1 << _group_bits(families, alpha)) >= 1.0
+
+
 class SequentialSignFlip:
     """The sign-flip test, looked at as often as one likes while the effects come in.
 
@@ -38,10 +43,9 @@ class SequentialSignFlip:
     """
 
     def __init__(self, families: int, alpha: float, *, seed: int = 0) -> None:
-        wanted = max(_GROUP_BITS, math.ceil(math.log2(_TWINS_WITHIN_ALPHA / alpha)))
-        bits = min(families, wanted, _MOST_GROUP_BITS)
+        bits = _group_bits(families, alpha)
         self.twins: int = 1 << bits
-        self._columns = _columns(families, bits, seed)
+        self._columns = group_columns(families, bits, seed)
         self._alpha, self._bits = alpha, bits
         self._effects = [0] * families
         self._sums = [0] * self.twins
@@ -110,7 +114,12 @@ class _Spending:
         return self.spent + sum(sums[twin] >= sums[0] - slack for twin in self.unspent)
 
 
-def _columns(families: int, bits: int, seed: int) -> list[int]:
+def _group_bits(families: int, alpha: float) -> int:
+    wanted = max(_GROUP_BITS, math.ceil(math.log2(_TWINS_WITHIN_ALPHA / alpha)))
+    return min(families, wanted, _MOST_GROUP_BITS)
+
+
+def group_columns(families: int, bits: int, seed: int) -> list[int]:
     """One column of `bits` bits for each family: twin t swaps a family when both share an odd number of ones.
 
     The first families get one bit each, so that they are swapped independently; the others get distinct columns with

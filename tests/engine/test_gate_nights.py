@@ -194,9 +194,9 @@ def test_a_second_change_is_tested_at_a_lower_level_and_the_report_says_so(desk:
     assert second
     assert second.account
     assert (second.account.test, second.alpha) == (2, first.account.next_level)
-    assert second.alpha == pytest.approx((0.05 - 0.03125) / 3)
+    assert second.alpha == pytest.approx((0.05 - 0.03125) / 2)
     markdown = (Path(view.report_path).parent / "report.md").read_text(encoding="utf-8")
-    assert "Test 2 on these tasks, at 0.62 %. The next one may use 0.42 %." in markdown
+    assert "Test 2 on these tasks, at 0.94 %. The next one may use 0.47 %." in markdown
 
 
 def test_six_families_give_one_test_at_full_strength_and_then_need_unused_ones(desk: Desk) -> None:

@@ -31,6 +31,10 @@ def a_test(numbers: Sequence[int], level: float, *, name: str = "edit", looks: i
     )
 
 
+def at(level: float) -> GatePolicy:
+    return POLICY.model_copy(update={"alpha": level})
+
+
 def levels(count: int, tests: int = 12, policy: GatePolicy = POLICY) -> list[float]:
     """The levels that one test after the other gets on the same families."""
     past: list[GateTest] = []
@@ -48,30 +52,30 @@ def test_under_eight_families_there_is_one_test_at_full_alpha_and_then_none(coun
     assert levels(count) == [0.05]
 
 
-@pytest.mark.parametrize(("count", "tests"), [(8, 3), (12, 9), (20, 12)])
-def test_from_eight_on_the_first_test_gets_one_in_32_and_the_others_a_third_of_what_is_left(
+@pytest.mark.parametrize(("count", "tests"), [(8, 3), (12, 7), (20, 9), (60, 9)])
+def test_from_eight_on_the_first_test_gets_one_in_32_and_the_others_half_of_what_is_left(
     count: int, tests: int
 ) -> None:
     found = levels(count)
     assert found[0] == pytest.approx(1 / 32)
-    assert len(found) >= tests
-    assert found[1:3] == pytest.approx([0.00625, 0.05 * 0.375 * (2 / 3) / 3])
+    assert len(found) == tests
+    assert found[1:3] == pytest.approx([0.009375, 0.0046875])
     assert sum(levels(count, tests=60)) <= 0.05
-    assert all(gate.testable(count, level) for level in found)
+    assert all(gate.SequentialGate(families(*range(count)), at(level)).next_batch() for level in found)
 
 
 def test_a_family_that_was_used_ties_the_new_ones_to_the_old_account() -> None:
     past = [a_test(range(8), 1 / 32)]
     mixed = account.grant(families(7, *range(20, 31)), past, POLICY)
     assert mixed.number == 2
-    assert mixed.level == pytest.approx(0.00625)
+    assert mixed.level == pytest.approx(0.009375)
     unused = account.grant(families(*range(20, 31)), past, POLICY)
     assert unused.number == 1
     assert unused.level == pytest.approx(1 / 32)
 
 
 def test_use_passes_on_through_families_that_two_tests_share() -> None:
-    past = [a_test(range(8), 1 / 32), a_test(range(7, 20), 0.00625, name="other", number=2)]
+    past = [a_test(range(8), 1 / 32), a_test(range(7, 20), 0.009375, name="other", number=2)]
     assert account.grant(families(*range(12, 28)), past, POLICY).number == 3, "though none of these was in the first"
 
 
@@ -90,7 +94,7 @@ def test_the_standing_says_what_is_left_what_the_next_test_gets_and_what_would_r
     tests = [a_test(range(8), 1 / 32)]
     left = account.standing(families(*range(8)), families(*range(10)), tests, POLICY, number=1)
     assert left.left == pytest.approx(0.01875)
-    assert left.next_level == pytest.approx(0.00625)
+    assert left.next_level == pytest.approx(0.009375)
     assert left.unused_needed == 3, "two of the five that an account needs are there"
 
 
