@@ -138,7 +138,7 @@ def _notes() -> list[str]:
         _text(
             LEFT,
             HEIGHT - 16,
-            "Simulated: three attempts a task before and after; first test on these tasks; models that pass 30 to 70 %.",
+            "Simulated: three attempts a task before and after; first test on these tasks; pass rates .3 to .7.",
             size=12,
             colour="#666",
         )

@@ -15,6 +15,7 @@ from skillopt_sleep.consolidate.bench import SHOWN_FAILURES
 from skillopt_sleep.domain.briefing import requirements_block, rules_block
 from skillopt_sleep.domain.describe import describe
 from skillopt_sleep.domain.errors import UsageError
+from skillopt_sleep.domain.gate_tests import GateTest
 from skillopt_sleep.domain.llm import Prompt, Role, Usage, estimate_tokens, prompt_tokens
 from skillopt_sleep.domain.ports import Bounded, Model
 from skillopt_sleep.domain.reports import NightReport
@@ -22,6 +23,8 @@ from skillopt_sleep.domain.skills import EditList
 from skillopt_sleep.domain.slices import Slice
 from skillopt_sleep.domain.spending import FREE, Amount, Price
 from skillopt_sleep.domain.tasks import Task
+from skillopt_sleep.domain.verdicts import GatePolicy
+from skillopt_sleep.gate import account
 from skillopt_sleep.gate.regressions import most_fresh_pairs
 from skillopt_sleep.pricing import PriceList
 from skillopt_sleep.reflect import MOST_EDIT_TOKENS, requirements_of
@@ -77,6 +80,8 @@ class Forecast:
     usual_reply: Mapping[tuple[Role, str], int] = field(default_factory=dict)
     """Tokens of a reply by role and model, as earlier nights saw them."""
     spent_today: Amount = field(default=Amount())
+    gate_tests: Sequence[GateTest] = ()
+    """The gate's tests so far: what they used up cannot be tested again, and the plan says so."""
 
     def reply(self, role: Role) -> int:
         """Expected tokens of a reply."""
@@ -108,7 +113,7 @@ def usual_replies(nights: Sequence[NightReport]) -> dict[tuple[Role, str], int]:
 def plan_view(work: Workload, forecast: Forecast, *, project: str) -> PlanView:
     """The plan as shown to a person. Expected values assume no tool is called twice and no answer is malformed."""
     settings = forecast.settings
-    skills = tuple(_planned(item, settings) for item in work.skills)
+    skills = tuple(_planned(item, settings, forecast.gate_tests) for item in work.skills)
     roles = _roles(work, forecast)
     costs = _costs(roles, forecast)
     attempts = RetryPolicy().attempts
@@ -162,10 +167,10 @@ def require_room(work: Workload, max_calls: int) -> None:
         )
 
 
-def _planned(item: SkillWork, settings: Settings) -> PlannedSkill:
+def _planned(item: SkillWork, settings: Settings, tests: Sequence[GateTest]) -> PlannedSkill:
     tasks = Counter[Slice](task.slice for task in item.tasks)
     families = item.families
-    enough = families.get("gate", 0) >= settings.gate_policy().min_families
+    note = _why_no_verdict(item, settings.gate_policy(), tests)
     return PlannedSkill(
         skill=item.name,
         target=str(item.file.path),
@@ -174,9 +179,22 @@ def _planned(item: SkillWork, settings: Settings) -> PlannedSkill:
         expected_calls=_calls(item, settings, rounds=2, reasks=1),
         most_calls=_calls(item, settings, rounds=MAX_ROUNDS, reasks=REASKS) + _beside(item, settings, MAX_ROUNDS),
         reserved_calls=_beside(item, settings, MAX_ROUNDS),
-        enough_for_a_verdict=enough,
-        note="" if enough else f"{families.get('gate', 0)} gate families: too few to tell; the edits stay unverified",
+        enough_for_a_verdict=not note,
+        note=note,
     )
+
+
+def _why_no_verdict(item: SkillWork, policy: GatePolicy, tests: Sequence[GateTest]) -> str:
+    """Why the gate could accept nothing, whatever came of the night; empty where it could."""
+    gate = {task.family: (task.id,) for task in item.tasks if task.slice == "gate"}
+    if len(gate) < policy.min_families:
+        return f"{len(gate)} gate families: too few to tell; the edits stay unverified"
+    granted = account.grant(gate, tests, policy)
+    if granted.level is not None:
+        return ""
+    if granted.number == 1:
+        return f"no result of {len(gate)} gate families could reach alpha {policy.alpha:g}; the edits stay unverified"
+    return f"{_count(granted.number - 1, 'earlier test')} used these gate tasks up; the edits stay unverified"
 
 
 def times_asked(task: Task, settings: Settings) -> int:

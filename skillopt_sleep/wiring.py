@@ -245,10 +245,13 @@ def forecast(environment: Environment, where: Places, settings: Settings) -> For
         today = account.today()
     finally:
         account.close()
+    chosen = models(environment, settings) if settings.target_model else {}
+    simulated = is_simulated(*(model.id for model in chosen.values()))
     return Forecast(
         settings=settings,
         prices=prices(where),
-        models=models(environment, settings) if settings.target_model else {},
+        models=chosen,
+        gate_tests=where.state.gate_tests(where.project.root, simulated=simulated).all(),
         usual_reply=usual_replies(nights),
         spent_today=today,
     )

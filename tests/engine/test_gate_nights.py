@@ -217,6 +217,20 @@ def test_six_families_give_one_test_at_full_strength_and_then_need_unused_ones(d
     assert min(int(name.rpartition(" ")[2]) for name in gate_attempts(third)) == 6, "the unused ones alone"
 
 
+def test_a_plan_says_beforehand_where_no_result_could_be_accepted(desk: Desk) -> None:
+    def note(tasks: str, **more: Any) -> str:
+        Stage.puppet = Puppet(follows_rules, proposes(ADD_RISKS))
+        (planned,) = app.plan(desk.request(tasks, **more), desk.environment).skills
+        assert planned.enough_for_a_verdict == (not planned.note)
+        return planned.note
+
+    six = desk.tasks(rows(gate=6))
+    assert note(six) == ""
+    assert "no result of 6 gate families could reach alpha 0.001" in note(six, alpha=0.001)
+    verdict_of(desk, tasks=six)
+    assert "1 earlier test used these gate tasks up" in note(six)
+
+
 def test_a_test_that_a_night_could_not_finish_goes_on_in_the_next_with_what_it_has_not_spent(desk: Desk) -> None:
     def mixed(prompt: Prompt) -> str:
         name = asked(prompt)

@@ -10,9 +10,10 @@ from pydantic import ValidationError
 
 from skillopt_sleep import gate
 from skillopt_sleep.domain.errors import UnknownName, UsageError
-from skillopt_sleep.domain.trials import Mark, Pair, PairedEvidence
+from skillopt_sleep.domain.trials import Arm, Mark, Pair, PairedEvidence, Score, Trial
 from skillopt_sleep.domain.verdicts import GatePolicy, Metric, Verdict
 from skillopt_sleep.gate import judge_gate, select_gate_score
+from skillopt_sleep.replay import pair_up
 from tests.gate.evidence import DOWN, SAME_0, SAME_1, UP, Scores, evidence
 
 POLICY = GatePolicy()
@@ -197,6 +198,35 @@ def test_a_task_that_claims_two_families_is_refused() -> None:
     one, two = (Pair(family=f, task_id="t", sample=i, before=None, after=None) for i, f in enumerate(("a", "b")))
     with pytest.raises(ValidationError, match="two families"):
         PairedEvidence(pairs=(one, two))
+
+
+def test_a_pair_that_stands_in_the_evidence_twice_is_refused() -> None:
+    pair = Pair(family="f", task_id="t", sample=0, before=None, after=None)
+    with pytest.raises(ValidationError, match="stands in the evidence twice"):
+        PairedEvidence(pairs=(pair, pair))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"mixed_weight": -0.1}, {"mixed_weight": 1.1}, {"max_unscored": -1}, {"min_families": 4}, {"samples": 0}],
+    ids=str,
+)
+def test_a_policy_out_of_range_is_refused_when_it_is_made(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValidationError):
+        GatePolicy.model_validate(wrong)
+    with pytest.raises(ValidationError):
+        GatePolicy.model_validate({"min_effect": float("nan")})
+
+
+def test_tasks_that_only_one_arm_has_are_no_evidence() -> None:
+    def trial(task: str, arm: Arm) -> Trial:
+        score = Score(judge="j", mark=Mark(hard=1.0, soft=1.0))
+        return Trial(task_id=task, family=task, sample=0, arm=arm, score=score)
+
+    paired = pair_up(
+        [trial("both", "before"), trial("lost", "before")], [trial("both", "after"), trial("new", "after")]
+    )
+    assert [pair.task_id for pair in paired.pairs] == ["both"]
 
 
 def test_the_calls_of_one_comparison_are_known_beforehand() -> None:
