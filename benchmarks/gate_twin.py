@@ -149,12 +149,13 @@ class _State:
         room = allowance - self.spent[side][alive]
         most = min(values.shape[1], int(max(room.max(initial=0), 0)) + 1)
         top = -np.sort(np.partition(-values, most - 1, axis=1)[:, :most], axis=1)
-        # a twin may go if all that are as good as it still fit: so up to the first tie that does not
+        # a twin may go if all that are as good as it still fit: so up to the first tie that does not; one that reaches
+        # beyond `top` is counted too low, but still as more than there is room for
         fits = np.zeros(len(alive), dtype=np.int64)
         floor = np.full(len(alive), np.iinfo(np.int64).max)
         for place in range(most):
             value = top[:, place]
-            as_good = (values >= value[:, None]).sum(axis=1)
+            as_good = (top >= value[:, None]).sum(axis=1)
             ok = (value > 0) & (as_good <= room) & (place == fits) & (own < floor)
             floor = np.where(ok, value, floor)
             fits = np.where(ok, as_good, fits)
@@ -205,7 +206,7 @@ def _simulated(before: Floats, after: Floats, pairs: Floats, order: Ints, policy
     nights, families = before.shape
     rests = futility.completions(families, policy.samples)
     draws = np.array([rest.draws for rest in rests])  # completions, families, pairs to come, arm
-    signs = 1 - 2 * ((np.arange(1 << families)[:, None] >> np.arange(families)) & 1)
+    signs = 1.0 - 2.0 * ((np.arange(1 << families)[:, None] >> np.arange(families)) & 1)
     total = pairs.sum(axis=1)
     to_come = policy.samples - pairs
     coming = np.arange(policy.samples) < to_come[:, :, None]
@@ -217,7 +218,9 @@ def _simulated(before: Floats, after: Floats, pairs: Floats, order: Ints, policy
         chance_after = (after + 2.0 * rates[1]) / (pairs + 2.0)
         better = (drawn[..., 1] < chance_after[:, :, None]) & coming
         worse = (drawn[..., 0] < chance_before[:, :, None]) & coming
-        gain = np.rint((after - before + better.sum(axis=2) - worse.sum(axis=2)) * grid).astype(np.int64)
+        gain = np.rint(
+            (after - before + better.sum(axis=2) - worse.sum(axis=2)) * grid
+        )  # whole numbers: sums are exact
         sums = gain @ signs.T
         p = (sums >= sums[:, :1]).sum(axis=1) / (1 << families)
         level = np.full(nights, policy.alpha)

@@ -149,6 +149,8 @@ class Confirmation:
             fresh = await comparison.pairs(key for key in batch if key not in kept)
             found = {(pair.task_id, pair.sample): pair for pair in (*known, *fresh.pairs)}
             gate.observe(found.get(key) or _gone(family_of[key[0]], *key) for key in batch)
+            if kept.keys() >= set(batch):
+                continue  # a look of an earlier night, taken once more; what is kept already goes further
             if not gate.too_many_missing:  # else nothing was looked at, and the batch is asked for again
                 test = test.model_copy(update={"pairs": gate.evidence.pairs, "looks": gate.looks})
                 self.tests.save(test)

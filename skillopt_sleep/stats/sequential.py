@@ -128,11 +128,16 @@ def group_columns(families: int, bits: int, seed: int) -> list[int]:
     columns = [1 << bit for bit in range(bits)]
     if families <= bits:
         return columns[:families]
-    odd = [column for column in range(1, 1 << bits) if column.bit_count() % 2 and column.bit_count() > 1]
+    odd = _odd_columns(bits)
     rng = random.Random(seed)
     more = families - bits
     chosen = rng.sample(odd, more) if more <= len(odd) else rng.choices(odd, k=more)
     return columns + chosen
+
+
+@lru_cache(maxsize=16)
+def _odd_columns(bits: int) -> tuple[int, ...]:
+    return tuple(column for column in range(1, 1 << bits) if column.bit_count() % 2 and column.bit_count() > 1)
 
 
 @lru_cache(maxsize=1024)
