@@ -33,8 +33,9 @@ FUTILE: Final = 3
 EXHAUSTED: Final = 4
 NAMES: Final = {BETTER: "better", WORSE: "worse", FUTILE: "futile", EXHAUSTED: "exhausted"}
 
-_CHUNK = 500
-_SPENT: Final = -(1 << 60)
+_CACHE = 1 << 18
+"""Numbers of one array that are worked on at a time: about what a processor's cache holds."""
+_SPENT: Final = -(1 << 28)
 """Below every sum; its negative is still a number."""
 
 
@@ -53,9 +54,10 @@ class Decided:
 
 def outcomes(before: Floats, after: Floats, policy: GatePolicy, seeds: list[int], *, grid: int = 1) -> Decided:
     """Decide nights. Scores have the shape (nights, families, samples) and are multiples of 1/grid."""
+    size = max(50, _CACHE >> min(10, before.shape[1]))
     parts = [
         _chunk(before[part], after[part], policy, seeds[part], grid)
-        for part in (slice(start, start + _CHUNK) for start in range(0, len(seeds), _CHUNK))
+        for part in (slice(start, start + size) for start in range(0, len(seeds), size))
     ]
     return Decided(
         outcome=np.concatenate([part.outcome for part in parts]),
@@ -87,7 +89,7 @@ def _chunk(before: Floats, after: Floats, policy: GatePolicy, seeds: list[int], 
     order, columns, bits = _orders(seeds, families, policy)
     rows = np.arange(nights)[:, None]
     before, after = before[rows, order], after[rows, order]  # now families stand in the order of sampling
-    twins = np.arange(1 << bits, dtype=np.int64)
+    twins = np.arange(1 << bits, dtype=np.int32)
     state = _State(order, 1 << bits, grid, math.lcm(*range(1, samples + 1)) * grid)
     outcome = np.zeros(nights, dtype=np.int64)
     used = np.zeros(nights, dtype=np.int64)
@@ -101,7 +103,7 @@ def _chunk(before: Floats, after: Floats, policy: GatePolicy, seeds: list[int], 
             change = fresh - state.units[alive, place]
             state.units[alive, place] = fresh
             odd = np.bitwise_count(twins[None, :] & columns[alive, place][:, None]) & 1
-            state.sums[alive] += change[:, None] * (1 - 2 * odd.astype(np.int64))
+            state.sums[alive] += change[:, None].astype(np.int32) * (1 - 2 * odd.astype(np.int32))
         used[alive] += stage.stop - stage.start
         outcome[alive] = _look(state, alive, stage, policy, used[alive])
     back = np.argsort(order, axis=1)
@@ -116,7 +118,7 @@ def _orders(seeds: list[int], families: int, policy: GatePolicy) -> tuple[Ints, 
         rng = random.Random(seed)
         order.append(rng.sample(range(families), families))
         columns.append(sequential.group_columns(families, bits, rng.getrandbits(32)))
-    return np.array(order), np.array(columns), bits
+    return np.array(order), np.array(columns, dtype=np.int32), bits
 
 
 class _State:
@@ -125,7 +127,7 @@ class _State:
     def __init__(self, order: Ints, twins: int, grid: int, unit: int) -> None:
         nights, families = order.shape
         self.order, self.grid, self.unit = order, grid, unit
-        self.sums = np.zeros((nights, twins), dtype=np.int64)
+        self.sums = np.zeros((nights, twins), dtype=np.int32)
         self.units = np.zeros((nights, families), dtype=np.int64)
         self.before = np.zeros((nights, families))
         self.after = np.zeros((nights, families))
@@ -144,7 +146,7 @@ class _State:
 
     def spend(self, alive: Ints, side: int, allowance: Ints) -> Bools:
         """Spend the best unspent twins, ties together or not at all; whether the data themselves are spent."""
-        values = np.where(self.unspent[side][alive], side * self.sums[alive], _SPENT)
+        values = np.where(self.unspent[side][alive], side * self.sums[alive], np.int32(_SPENT))
         own = values[:, 0]
         room = allowance - self.spent[side][alive]
         most = min(values.shape[1], int(max(room.max(initial=0), 0)) + 1)
