@@ -11,9 +11,9 @@ Point = tuple[float, float]
 
 WIDTH: Final = 860
 HEIGHT: Final = 560
-LEFT: Final = 78
+LEFT: Final = 88
 RIGHT: Final = 190
-TOP: Final = 92
+TOP: Final = 108
 BOTTOM: Final = 96
 LOW: Final = -0.3
 HIGH: Final = 0.45
@@ -42,8 +42,8 @@ def picture(curves: Sequence[Curve], naive: Curve) -> str:
         _text(
             LEFT, 56, "Each curve: what the gate does with so many kinds of tasks to try the edit on.", colour="#555"
         ),
-        _zone(LOW, -0.015, "#fdecea", "edits that harm", "should never pass"),
-        _zone(0.015, HIGH, "#eef6ec", "edits that help", "should pass"),
+        _zone(LOW, -0.015, "#fdecea", "harmful", "should never pass"),
+        _zone(0.015, HIGH, "#eef6ec", "helpful", "should pass"),
         *_axes(),
         _line(naive.points, "#b2182b", dash="3 5"),
         *(_line(curve.points, colour) for curve, colour in zip(curves, COLOURS, strict=False)),
@@ -74,9 +74,9 @@ def _text(
 def _zone(start: float, stop: float, colour: str, name: str, wish: str) -> str:
     middle = (_x(start) + _x(stop)) / 2
     return (
-        f'<rect x="{_x(start):.1f}" y="{TOP - 14}" width="{_x(stop) - _x(start):.1f}" '
-        f'height="{HEIGHT - TOP - BOTTOM + 14}" fill="{colour}"/>'
-        + _text(middle, TOP + 6, f"{name}: {wish}", size=13, colour="#666", anchor="middle")
+        f'<rect x="{_x(start):.1f}" y="{TOP - 30}" width="{_x(stop) - _x(start):.1f}" '
+        f'height="{HEIGHT - TOP - BOTTOM + 30}" fill="{colour}"/>'
+        + _text(middle, TOP - 11, f"{name}: {wish}", size=13, colour="#666", anchor="middle")
     )
 
 
@@ -86,13 +86,19 @@ def _axes() -> list[str]:
         parts.append(
             f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{_y(share):.1f}" y2="{_y(share):.1f}" stroke="#ddd"/>'
         )
-        parts.append(_text(LEFT - 10, _y(share) + 5, f"{share:.0%}", anchor="end"))
+        parts.append(_text(LEFT - 10, _y(share) + 5, f"{share * 100:.0f}", anchor="end"))
     for gain in (-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4):
         label = "no change" if gain == 0 else f"{gain * 100:+.0f}"
         parts.append(_text(_x(gain), HEIGHT - BOTTOM + 22, label, anchor="middle"))
     parts.append(
-        f'<line x1="{_x(0):.1f}" x2="{_x(0):.1f}" y1="{TOP - 14}" y2="{HEIGHT - BOTTOM}" stroke="#999" '
+        f'<line x1="{_x(0):.1f}" x2="{_x(0):.1f}" y1="{TOP - 30}" y2="{HEIGHT - BOTTOM}" stroke="#999" '
         'stroke-dasharray="2 3"/>'
+    )
+    height = (TOP + HEIGHT - BOTTOM) / 2
+    parts.append(
+        f'<g transform="rotate(-90 24 {height:.0f})">'
+        + _text(24, height, "accepted in so many of 100 nights", anchor="middle")
+        + "</g>"
     )
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(
