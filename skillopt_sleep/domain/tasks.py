@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from skillopt_sleep.domain.base import Frozen
-from skillopt_sleep.domain.checks import Check
+from skillopt_sleep.domain.checks import Author, Check
 from skillopt_sleep.domain.slices import Slice
+
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+")
 
 
 class Rules(Frozen):
@@ -29,13 +32,37 @@ class Rubric(Frozen):
     """A description of a good reply that a grader model scores in [0, 1]; `threshold` and above counts as passed."""
 
     kind: Literal["rubric"] = "rubric"
-    text: Annotated[str, Field(min_length=1)]
+    text: Annotated[str, Field(min_length=1, pattern=r"\S")]
+    """One criterion, or a Markdown list with one criterion an item."""
     threshold: Annotated[float, Field(gt=0.0, le=1.0)] = 0.7
+    reference: str | None = None
+    """A good reply, or what it holds: for the grader alone. An optimiser would learn that one answer by heart."""
+    author: Author = "person"
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """The criteria one by one: the items of the list that the text is, or the text itself."""
+        lines = [line for line in self.text.splitlines() if line.strip()]
+        items = [_BULLET.sub("", line, count=1).strip() for line in lines]
+        if all(items) and all(map(_BULLET.match, lines)):
+            return tuple(items)
+        return (self.text.strip(),)
+
+
+_REQUIREMENT_CHARS = 600
+"""Longest criterion of a rubric that is shown as a requirement: it may become a rule, and rules are short."""
+
+
+def as_requirement(criterion: str) -> str:
+    """A criterion of a rubric as reports show it and as an optimiser may be told it."""
+    text = " ".join(criterion.split())
+    return text if len(text) <= _REQUIREMENT_CHARS else text[:_REQUIREMENT_CHARS].rsplit(" ", 1)[0] + " [...]"
 
 
 Criterion = Annotated[Rules | Exact | Rubric, Field(discriminator="kind")]
 
-TaskOrigin = Literal["session", "file", "gbrain"]
+TaskOrigin = Literal["session", "file", "gbrain", "evals"]
+"""Mined from sessions, a person's own file, the gbrain layout, or the evals that lie beside a skill."""
 
 
 class Tool(Frozen):
@@ -67,6 +94,9 @@ class Task(Frozen):
     anchor: bool = False
     """Whether a person pinned it: an edit under which it gets worse at all is not accepted."""
     tools: tuple[Tool, ...] = ()
+    said: tuple[str, ...] = ()
+    """Corrections that the person typed after such a request; kept for training tasks only. They are no material for
+    an optimiser, but evidence of what the person allows: a rule may hold a command only if a person has typed it."""
     not_evaluable: str | None = None
     """Why an offline replay cannot judge this task (it needs a repository, a running service, ...); None if it can."""
 
@@ -83,4 +113,9 @@ class Task(Frozen):
     @property
     def model_authored(self) -> bool:
         """Whether no person stated any part of the criterion."""
-        return isinstance(self.criterion, Rules) and all(c.author == "model" for c in self.criterion.checks)
+        match self.criterion:
+            case Rules(checks=checks):
+                return all(check.author == "model" for check in checks)
+            case Rubric(author=author):
+                return author == "model"
+        return False

@@ -29,6 +29,8 @@ class CheckResult(Frozen):
 
     requirement: str
     passed: bool
+    reason: str = ""
+    """Why, in a grader's words; a rule needs none."""
 
 
 class Mark(Frozen):

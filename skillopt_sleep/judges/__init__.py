@@ -8,9 +8,10 @@ from skillopt_sleep.domain.ports import Judge
 from skillopt_sleep.domain.tasks import Exact, Rubric, Rules, Task
 from skillopt_sleep.domain.trials import Attempt, Score
 from skillopt_sleep.judges.exact import ExactJudge
+from skillopt_sleep.judges.rubric import RubricJudge
 from skillopt_sleep.judges.rules import RulesJudge
 
-__all__ = ["ExactJudge", "JudgeByCriterion", "RulesJudge"]
+__all__ = ["ExactJudge", "JudgeByCriterion", "RubricJudge", "RulesJudge"]
 
 
 class JudgeByCriterion:

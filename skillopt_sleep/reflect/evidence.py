@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.briefing import Requirement
 from skillopt_sleep.domain.checks import Check
-from skillopt_sleep.domain.tasks import Rules, Task
-from skillopt_sleep.domain.trials import Trial
+from skillopt_sleep.domain.tasks import Rubric, Rules, Task, as_requirement
+from skillopt_sleep.domain.trials import CheckResult, Trial
 
 _PROMPT_CHARS, _REPLY_CHARS = 600, 1200
 """Longest excerpts of a request and of a reply that an optimiser is shown, in characters."""
@@ -43,7 +43,7 @@ def requirements_of(
     training = _training(tasks)
     tallies: dict[str, _Tally] = {}
     for task in training.values():
-        for requirement in map(describe, task.criterion.checks if isinstance(task.criterion, Rules) else ()):
+        for requirement in _stated(task, describe):
             tally = tallies.setdefault(requirement.text, _Tally())
             tally.example = tally.example or requirement.example
             tally.families.add(task.family)
@@ -74,10 +74,23 @@ def failures_of(tasks: Sequence[Task], trials: Sequence[Trial], limit: int) -> t
             request=_clip(task.prompt, _PROMPT_CHARS),
             reply=_clip(trial.attempt.text, _REPLY_CHARS),
             tools_called=tuple(call.name for call in trial.attempt.tool_calls),
-            unmet=tuple(check.requirement for check in trial.score.checks if not check.passed) if trial.score else (),
+            unmet=tuple(_in_words(check) for check in trial.score.checks if not check.passed) if trial.score else (),
         )
         ranked.append((rounds[trial.family], failed))
     return tuple(attempt for _, attempt in sorted(ranked, key=lambda pair: pair[0])[:limit])
+
+
+def _stated(task: Task, describe: Callable[[Check], Requirement]) -> Iterator[Requirement]:
+    """What a task's criterion asks for. A rubric's reference stays out: it is one answer, and no rule."""
+    match task.criterion:
+        case Rules(checks=checks):
+            yield from map(describe, checks)
+        case Rubric(criteria=criteria):
+            yield from (Requirement(text=as_requirement(criterion)) for criterion in criteria)
+
+
+def _in_words(check: CheckResult) -> str:
+    return f"{check.requirement} (The grader: {check.reason})" if check.reason else check.requirement
 
 
 def _training(tasks: Sequence[Task]) -> dict[str, Task]:

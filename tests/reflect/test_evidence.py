@@ -71,10 +71,30 @@ def test_a_failed_call_says_nothing_about_a_requirement() -> None:
     assert failures_of([one], [failed], 10) == ()
 
 
-def test_a_requirement_that_only_a_judge_states_counts_too() -> None:
-    one = task(1).model_copy(update={"criterion": Rubric(text="Is polite.")})
-    (requirement,) = requirements_of([one], [trial(one, ("Be polite.", False))], describe)
-    assert requirement == Requirement(text="Be polite.", failed=1, seen=1, families=1)
+def test_the_rubric_of_a_training_task_is_a_requirement_and_the_graders_reason_goes_with_the_failure() -> None:
+    one = task(1).model_copy(update={"criterion": Rubric(text="- Is polite.\n- Is short.", reference="Dear Ada")})
+    failed = trial(one, ("Is polite.", False), ("Is short.", True))
+    assert failed.score
+    polite = failed.score.checks[0].model_copy(update={"reason": "It shouts."})
+    failed = failed.model_copy(
+        update={"score": failed.score.model_copy(update={"checks": (polite, *failed.score.checks[1:])})}
+    )
+    assert requirements_of([one], [failed], describe) == (
+        Requirement(text="Is polite.", failed=1, seen=1, families=1),
+        Requirement(text="Is short.", failed=0, seen=1, families=1),
+    )
+    (attempt,) = failures_of([one], [failed], 5)
+    assert attempt.unmet == ("Is polite. (The grader: It shouts.)",)
+
+
+def test_nothing_of_a_gate_rubric_and_no_reference_at_all_is_told() -> None:
+    train = task(1).model_copy(update={"criterion": Rubric(text="Is polite.", reference="Dear Ada")})
+    gate = task(2, slice_="gate").model_copy(update={"criterion": Rubric(text="Is secretly wanted.")})
+    trials = [trial(train, ("Is polite.", False)), trial(gate, ("Is secretly wanted.", False))]
+    told = f"{requirements_of([train, gate], trials, describe)} {failures_of([train, gate], trials, 5)}"
+    assert "polite" in told
+    assert "secretly" not in told
+    assert "Dear Ada" not in told
 
 
 def test_failures_show_one_of_each_family_before_a_second_of_any() -> None:
