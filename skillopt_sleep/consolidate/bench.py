@@ -19,7 +19,7 @@ from skillopt_sleep.domain.skills import EditOutcome, added_rules
 from skillopt_sleep.domain.tasks import Rules, Task
 from skillopt_sleep.domain.trials import Arm, Trial
 from skillopt_sleep.domain.verdicts import GatePolicy
-from skillopt_sleep.reflect import failures_of, reflect, screen
+from skillopt_sleep.reflect import failures_of, reflect, screen, typed_by_people
 from skillopt_sleep.replay import run_trials, summarise
 from skillopt_sleep.skilldoc import SkillDoc
 
@@ -182,7 +182,11 @@ class Bench:
         except ModelError as error:
             self.events(Warned(message=f"{self.skill}: the optimiser gave no usable edits ({error.message})"))
             return None
-        kept, refused = screen(edits, leaks=lambda text: _repeats_a_pattern(text, lesson.train))
+        kept, refused = screen(
+            edits,
+            leaks=lambda text: _repeats_a_pattern(text, lesson.train),
+            typed=(lesson.doc.text, *typed_by_people(lesson.train)),  # what the skill says already enters nothing new
+        )
         changed, outcomes = lesson.doc.apply(kept, budget=self.options.edit_budget, turned_down=lesson.turned_down)
         return Candidate(changed, (*outcomes, *refused))
 

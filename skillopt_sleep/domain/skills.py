@@ -48,6 +48,7 @@ EditStatus = Literal[
     "over_budget",  # more edits than the night may make
     "judge_leak",  # repeats a pattern that only the judge should know
     "fabrication",  # tells the agent to claim what it cannot have done
+    "quarantined",  # brings in a command, an address or a permission that no person has typed
     "malformed",  # would break the document (front matter, markers)
 ]
 

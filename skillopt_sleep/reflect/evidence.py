@@ -62,6 +62,21 @@ def requirements_of(
     return tuple(sorted(found, key=lambda one: (-one.failed, -one.families)))
 
 
+def typed_by_people(tasks: Sequence[Task]) -> Iterator[str]:
+    """What people have typed about the training tasks: requests, corrections, and criteria that a person stated.
+
+    This is no material for an optimiser. It says which commands, addresses and permissions a rule may hold.
+    """
+    for task in _training(tasks).values():
+        yield task.prompt
+        yield from task.said
+        match task.criterion:
+            case Rules(checks=checks):
+                yield from (str(check.arg) for check in checks if check.author == "person" and check.arg is not None)
+            case Rubric(author="person", text=text):
+                yield text
+
+
 def failures_of(tasks: Sequence[Task], trials: Sequence[Trial], limit: int) -> tuple[FailedAttempt, ...]:
     """Up to `limit` failed attempts at training tasks: one of each family before a second one of any."""
     rounds: dict[str, int] = {}

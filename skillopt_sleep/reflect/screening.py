@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from skillopt_sleep.domain.powers import Allowed
 from skillopt_sleep.domain.skills import AddRule, Edit, EditOutcome, EditStatus, ReplaceRule
 from skillopt_sleep.reflect.claims import fabricated_claim
 
+_SHOWN_POWERS = 4
+
 
 def screen(
-    edits: Sequence[Edit], *, leaks: Callable[[str], bool], edit_budget: int | None = None
+    edits: Sequence[Edit], *, leaks: Callable[[str], bool], typed: Iterable[str], edit_budget: int | None = None
 ) -> tuple[tuple[Edit, ...], tuple[EditOutcome, ...]]:
     """The edits that may be tried, and the refused ones with the reason, for the report.
 
     Refused are edits that repeat a pattern that only the judge should know (`leaks` says so), edits that make the agent
-    claim what it did not do, and what goes beyond the budget.
+    claim what it did not do, and what goes beyond the budget. Quarantined are edits with a command, an address or a
+    permission that stands in none of the texts that people have `typed`: it came from somewhere else.
     """
+    allowed = Allowed(typed)
     kept: list[Edit] = []
     refused: list[EditOutcome] = []
     for edit in edits:
-        refusal = _refusal(edit, leaks)
+        refusal = _refusal(edit, leaks, allowed)
         if refusal is None and edit_budget is not None and len(kept) >= edit_budget:
             refusal = "over_budget", f"A night makes at most {edit_budget} edits."
         if refusal is None:
@@ -29,7 +34,7 @@ def screen(
     return tuple(kept), tuple(refused)
 
 
-def _refusal(edit: Edit, leaks: Callable[[str], bool]) -> tuple[EditStatus, str] | None:
+def _refusal(edit: Edit, leaks: Callable[[str], bool], allowed: Allowed) -> tuple[EditStatus, str] | None:
     if not isinstance(edit, AddRule | ReplaceRule):
         return None
     if leaks(edit.text):
@@ -37,4 +42,8 @@ def _refusal(edit: Edit, leaks: Callable[[str], bool]) -> tuple[EditStatus, str]
     claim = fabricated_claim(edit.text)
     if claim is not None:
         return "fabrication", f"The rule would make the agent claim what it may not have done: {claim!r}."
+    foreign = allowed.missing(edit.text)
+    if foreign:
+        listed = ", ".join(f"{power.kind} {power.text!r}" for power in foreign[:_SHOWN_POWERS])
+        return "quarantined", f"The rule brings in what no request or correction of yours contains: {listed}."
     return None

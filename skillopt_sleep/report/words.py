@@ -101,6 +101,7 @@ EDIT_STATUSES: Final[Mapping[EditStatus, str]] = MappingProxyType(
         "over_budget": "more edits than a night may make",
         "judge_leak": "repeats a pattern that only the judge should know",
         "fabrication": "tells the agent to claim what it cannot have done",
+        "quarantined": "brings in a command, an address or a permission that you have not typed",
         "malformed": "would break the document",
     }
 )
