@@ -194,7 +194,7 @@ def harvest_tasks(request: HarvestRequest, environment: Environment, events: Eve
         file = Path(request.output)
         if file.exists():
             raise UsageError(f"{file} exists already.", hint="Choose another name; a reviewed file is not overwritten.")
-        write_atomic(file, dump_tasks(work.tasks).encode("utf-8"))
+        write_atomic(file, dump_tasks(work.tasks, reviewed=False).encode("utf-8"))
     counts = work.harvest
     return HarvestView(
         summary=(

@@ -16,6 +16,7 @@ A file is YAML, JSON or JSON lines: a list of tasks, or a mapping with `tasks` (
           - {name: search, description: Looks through the notes., notes: {title: text}}
 
 `judge` holds one of {kind: rule, checks: [...]}, {kind: exact, answer: ...}, {kind: rubric, text: ..., threshold: 0.7}.
+`reviewed: true` says that a person has read every task: what a model wrote in it then counts as that person's word.
 The gbrain form {"task_id", "task", "judge"} is accepted too. Every fault is an `InputError` or `UnknownName` that
 names the file, the task and the check.
 """
@@ -30,24 +31,25 @@ from typing import Any, Final
 import yaml
 from pydantic import ValidationError
 
-from skillopt_sleep.domain.checks import parse_check
-from skillopt_sleep.domain.errors import InputError, UnknownName
+from skillopt_sleep.domain.base import Frozen
+from skillopt_sleep.domain.checks import Author, parse_check
+from skillopt_sleep.domain.errors import InputError, UnknownName, UsageError
 from skillopt_sleep.domain.slices import Slice, SplitPolicy, slice_of
 from skillopt_sleep.domain.tasks import Criterion, Exact, Rubric, Rules, Task, TaskOrigin, Tool
 from skillopt_sleep.mine.families import family_id
 from skillopt_sleep.mine.rows import fields, kind, list_field, read_document, text_field
-from skillopt_sleep.mine.wording import read_wording
+from skillopt_sleep.mine.wording import MAX_WORDS, read_wording
 
 _TOP: Final = ("tasks", "reviewed", "schema_version")
 _FIELDS: Final = (
     *("id", "task_id", "prompt", "task", "family", "group", "slice", "split", "skill"),
-    *("checks", "rubric", "answer", "judge", "tools", "origin", "not_evaluable", "anchor"),
+    *("checks", "rubric", "answer", "judge", "tools", "origin", "said", "not_evaluable", "anchor"),
 )
 _CRITERIA: Final = ("checks", "rubric", "answer", "judge")
 _JUDGES: Final[dict[str, tuple[str, ...]]] = {
     "rule": ("kind", "checks"),
     "exact": ("kind", "answer"),
-    "rubric": ("kind", "text", "threshold"),
+    "rubric": ("kind", "text", "threshold", "reference", "author"),
 }
 _SLICES: Final[dict[str, Slice]] = {
     "train": "train",
@@ -56,15 +58,39 @@ _SLICES: Final[dict[str, Slice]] = {
     "holdout": "gate",
     "test": "test",
 }
-_ORIGINS: Final[dict[str, TaskOrigin]] = {"session": "session", "file": "file", "gbrain": "gbrain"}
+_ORIGINS: Final[dict[str, TaskOrigin]] = {"session": "session", "file": "file", "gbrain": "gbrain", "evals": "evals"}
+_AUTHORS: Final[dict[str, Author]] = {"person": "person", "model": "model"}
+_TO_DO: Final = """\
+# Tasks that past sessions gave. Please read them before a night works with them:
+#   - Is each one something that you ask for again and again? Delete what is not.
+#   - Do the checks say what a good reply is? Correct, add, delete. What names a model as its author, a model wrote.
+#   - Is there anything in it that should not be sent to a model? Delete it.
+# Then write `reviewed: true` below and use the file with `skillopt-sleep run --tasks FILE`.
+"""
 _TOOL_TEXT: Final = "Looks through the notes of this data set."
 
 
+class TasksFile(Frozen):
+    """The tasks of a file, in its order."""
+
+    path: Path
+    tasks: tuple[Task, ...]
+    reviewed: bool = False
+    """Whether a person says in the file that they have read it."""
+
+
 def load_tasks_file(path: Path, policy: SplitPolicy) -> tuple[Task, ...]:
-    """The tasks of a file, in its order. A family without a slice gets one from its id, under `policy`."""
+    """The tasks of a file, in its order."""
+    return read_tasks_file(path, policy).tasks
+
+
+def read_tasks_file(path: Path, policy: SplitPolicy) -> TasksFile:
+    """A tasks file. A family without a slice gets one from its id, under `policy`."""
     document = read_document(path)
+    reviewed = False
     if isinstance(document, Mapping):
-        rows = list_field(fields(document, _TOP, str(path)), "tasks", str(path))
+        top = fields(document, _TOP, str(path))
+        rows, reviewed = list_field(top, "tasks", str(path)), _is_reviewed(top, path)
     else:
         rows = document if isinstance(document, list) else None
     if rows is None:
@@ -74,16 +100,75 @@ def load_tasks_file(path: Path, policy: SplitPolicy) -> tuple[Task, ...]:
     parsed = [_read_row(row, number, path) for number, row in enumerate(rows, start=1)]
     require_unique_ids(((task.id, where) for task, _, where in parsed), path)
     stated = _slices_of_families(parsed)
-    return tuple(
+    tasks = [
         task.model_copy(update={"slice": stated.get(task.family) or slice_of(task.family, policy)})
         for task, _, _ in parsed
+    ]
+    _require_one_slice_a_request(tasks, path)
+    return TasksFile(path=path, tasks=tuple(map(_vouched_for, tasks) if reviewed else tasks), reviewed=reviewed)
+
+
+def require_reviewed(path: Path, *, reviewed: bool) -> None:
+    """Raise `UsageError` for tasks that no person has vouched for."""
+    if not reviewed:
+        raise UsageError(
+            f"{path} is not marked as reviewed, and the setting `review` wants that before a model is paid.",
+            hint="Read it, correct it, and write `reviewed: true` at its top.",
+        )
+
+
+def dump_tasks(tasks: Iterable[Task], *, reviewed: bool | None = None) -> str:
+    """Tasks as YAML that `load_tasks_file` reads back equal (also their slices, whatever the policy).
+
+    With `reviewed`, the file says so at its top, and what a person should do about it.
+    """
+    top: dict[str, object] = {} if reviewed is None else {"reviewed": reviewed}
+    text = yaml.dump(
+        {**top, "tasks": [_row_of(task) for task in tasks]},
+        Dumper=_Dumper,
+        allow_unicode=True,
+        sort_keys=False,
+        width=110,
     )
+    return text if reviewed is None else _TO_DO + text
 
 
-def dump_tasks(tasks: Iterable[Task]) -> str:
-    """Tasks as YAML that `load_tasks_file` reads back equal (also their slices, whatever the policy)."""
-    rows = [_row_of(task) for task in tasks]
-    return yaml.dump({"tasks": rows}, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=110)
+def _is_reviewed(top: Mapping[str, Any], path: Path) -> bool:
+    reviewed = top.get("reviewed", False)
+    if not isinstance(reviewed, bool):
+        raise InputError(f"{path}: 'reviewed' is true or false, not {kind(reviewed)} ({reviewed}).")
+    return reviewed
+
+
+def _vouched_for(task: Task) -> Task:
+    """The task with everything that a model wrote in it taken over by the person who reviewed it."""
+    match task.criterion:
+        case Rules(checks=checks):
+            own: Criterion = Rules(checks=tuple(check.model_copy(update={"author": "person"}) for check in checks))
+        case Rubric():
+            own = task.criterion.model_copy(update={"author": "person"})
+        case Exact():
+            own = task.criterion
+    return task.model_copy(update={"criterion": own})
+
+
+def _require_one_slice_a_request(tasks: Iterable[Task], path: Path) -> None:
+    """Refuse the same request in two slices, under whatever families: the gate would see what was trained on."""
+    seen: dict[str, Task] = {}
+    for task in tasks:
+        before = seen.setdefault(request_key(task.prompt), task)
+        if before.slice != task.slice:
+            raise InputError(
+                f"{path}: the tasks {before.id!r} ({before.slice}) and {task.id!r} ({task.slice}) make the same "
+                "request, in the same words but for their order and politeness.",
+                hint="Put both into one slice, or into one family.",
+            )
+
+
+def request_key(prompt: str) -> str:
+    """Equal for prompts of the same content words. A prompt without any, or with too many to tell, stands as it is."""
+    words = read_wording(prompt).words
+    return " ".join(sorted(words)) if 0 < len(words) < MAX_WORDS else " ".join(prompt.split())
 
 
 def require_unique_ids(ids: Iterable[tuple[str, str]], path: Path) -> None:
@@ -116,7 +201,7 @@ def _read_row(row: object, number: int, path: Path) -> tuple[Task, Slice | None,
         prompt=prompt,
         criterion=read_criterion(values, where),
         group=group,
-        family=text_field(values, "family", where) or _family_of(prompt, task_id),
+        family=text_field(values, "family", where) or family_of(prompt, task_id),
         slice=stated or "train",
         skill=text_field(values, "skill", where),
         origin=_ORIGINS[origin],
@@ -124,13 +209,22 @@ def _read_row(row: object, number: int, path: Path) -> tuple[Task, Slice | None,
             _read_tool(tool, f"{where}, tool {place}")
             for place, tool in enumerate(list_field(values, "tools", where) or [], start=1)
         ),
+        said=_said(values, where),
         not_evaluable=text_field(values, "not_evaluable", where),
         anchor=_is_anchor(values, where),
     )
     return task, stated, where
 
 
-def _family_of(prompt: str, task_id: str) -> str:
+def _said(values: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    texts = list_field(values, "said", where) or []
+    for text in texts:
+        if not isinstance(text, str):
+            raise InputError(f"{where}: 'said' must be a list of texts, and holds {kind(text)}.")
+    return tuple(texts)
+
+
+def family_of(prompt: str, task_id: str) -> str:
     """The same family for the same content words, in whatever order and with whatever politeness."""
     words = sorted(read_wording(prompt).words)
     return family_id("", " ".join(words) or task_id)
@@ -221,16 +315,20 @@ def _rules(values: Mapping[str, Any], where: str) -> Rules:
 
 
 def _rubric(raw: Mapping[str, Any], where: str) -> Rubric:
-    values = fields(raw, ("kind", "text", "threshold"), where)
+    values = fields(raw, _JUDGES["rubric"], where)
     text = text_field(values, "text", where)
     if not text or not text.strip():
         raise InputError(f"{where}: a rubric needs a 'text'.")
-    if values.get("threshold") is None:
-        return Rubric(text=text)
-    threshold = values["threshold"]
+    author = text_field(values, "author", where) or "person"
+    if author not in _AUTHORS:
+        raise UnknownName(f"author ({where})", author, _AUTHORS)
+    rubric = Rubric(text=text, reference=text_field(values, "reference", where), author=_AUTHORS[author])
+    threshold = values.get("threshold")
+    if threshold is None:
+        return rubric
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold <= 1:
         raise InputError(f"{where}: 'threshold' must be a number above 0 and at most 1, not {threshold!r}.")
-    return Rubric(text=text, threshold=float(threshold))
+    return rubric.model_copy(update={"threshold": float(threshold)})
 
 
 def _read_tool(raw: object, where: str) -> Tool:
@@ -273,7 +371,9 @@ def _row_of(task: Task) -> dict[str, object]:
     if isinstance(task.criterion, Rules):
         row["checks"] = [_check_row(check.model_dump(mode="json")) for check in task.criterion.checks]
     else:
-        row["judge"] = task.criterion.model_dump(mode="json")
+        row["judge"] = task.criterion.model_dump(mode="json", exclude_defaults=True) | {"kind": task.criterion.kind}
+    if task.said:
+        row["said"] = list(task.said)
     if task.tools:
         row["tools"] = [tool.model_dump(mode="json") for tool in task.tools]
     return row

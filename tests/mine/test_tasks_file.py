@@ -14,7 +14,13 @@ from skillopt_sleep.domain.checks import OPERATORS, parse_check
 from skillopt_sleep.domain.errors import InputError, UnknownName, UsageError
 from skillopt_sleep.domain.slices import SLICES, SplitPolicy, slice_of
 from skillopt_sleep.domain.tasks import Exact, Rubric, Rules, Task, Tool
-from skillopt_sleep.mine.tasks_file import dump_tasks, load_tasks_file
+from skillopt_sleep.mine.tasks_file import (
+    dump_tasks,
+    load_tasks_file,
+    read_tasks_file,
+    request_key,
+    require_reviewed,
+)
 
 POLICY = SplitPolicy()
 
@@ -183,6 +189,49 @@ def test_a_family_takes_the_slice_that_one_of_its_tasks_states(tmp_path: Path) -
         assert [task.slice for task in load(tmp_path, rows % chosen)] == [chosen, chosen]
 
 
+def test_the_same_request_in_two_slices_is_refused_with_both_ids_whatever_families_it_is_given(tmp_path: Path) -> None:
+    row = "- {{id: {}, prompt: {}, answer: y, family: {}, slice: {}}}\n"
+    apart = row.format("a", "Write the notes on tea.", "f1", "train") + row.format(
+        "b", '"Please write the tea notes on"', "f2", "gate"
+    )
+    with pytest.raises(InputError, match=r"'a' \(train\) and 'b' \(gate\) make the same request"):
+        load(tmp_path, apart)
+    assert len(load(tmp_path, apart.replace("gate", "train"))) == 2
+
+
+def test_a_reviewed_file_says_so_and_makes_what_a_model_wrote_its_persons_word(tmp_path: Path) -> None:
+    rows = (
+        "tasks:\n- {id: a, prompt: Say hello., checks: [{op: max_words, arg: 9, author: model}]}\n"
+        "- {id: b, prompt: Say bye., judge: {kind: rubric, text: Is kind., author: model}}\n"
+    )
+    (tmp_path / "t.yaml").write_text(rows)
+    mined = read_tasks_file(tmp_path / "t.yaml", POLICY)
+    assert not mined.reviewed
+    assert all(task.model_authored for task in mined.tasks)
+    with pytest.raises(UsageError, match=r"not marked as reviewed.*reviewed: true"):
+        require_reviewed(mined.path, reviewed=mined.reviewed)
+    (tmp_path / "t.yaml").write_text("reviewed: true\n" + rows)
+    read = read_tasks_file(tmp_path / "t.yaml", POLICY)
+    assert read.reviewed
+    assert not any(task.model_authored for task in read.tasks)
+    require_reviewed(read.path, reviewed=read.reviewed)
+
+
+def test_whether_a_file_was_reviewed_is_not_guessed(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'reviewed' is true or false, not text"):
+        load(tmp_path, "reviewed: perhaps\ntasks:\n- {id: a, prompt: x, answer: y}")
+
+
+def test_a_file_written_for_review_asks_for_it_and_loads(tmp_path: Path) -> None:
+    tasks = load(tmp_path, FULL)
+    text = dump_tasks(tasks, reviewed=False)
+    assert "\nreviewed: false\n" in text
+    assert "`reviewed: true`" in text.partition("\nreviewed")[0]
+    assert load(tmp_path, text, "again.yaml") == tasks
+    (tmp_path / "again.yaml").write_text(text)
+    assert not read_tasks_file(tmp_path / "again.yaml", POLICY).reviewed
+
+
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20) | st.text(
     "ab \n\t:-#'\"\r\x85\u2028", min_size=1, max_size=12
 )
@@ -216,19 +265,26 @@ TASKS = st.lists(
         criterion=st.one_of(
             st.lists(CHECKS, min_size=1, max_size=3).map(lambda checks: Rules(checks=tuple(checks))),
             st.builds(Exact, answer=st.text(st.characters(exclude_categories=["Cs"]), max_size=9)),
-            st.builds(Rubric, text=WORDS, threshold=st.floats(0.01, 1.0)),
+            st.builds(
+                Rubric,
+                text=WORDS,
+                threshold=st.floats(0.01, 1.0),
+                reference=st.none() | TEXT,
+                author=st.sampled_from(["person", "model"]),
+            ),
         ),
         group=TEXT,
         family=TEXT,
         slice=st.sampled_from(SLICES),
         skill=st.none() | TEXT,
-        origin=st.sampled_from(["session", "file", "gbrain"]),
+        origin=st.sampled_from(["session", "file", "gbrain", "evals"]),
         tools=st.lists(TOOLS, max_size=1).map(tuple),
+        said=st.lists(TEXT, max_size=2).map(tuple),
         not_evaluable=st.none() | TEXT,
     ),
     min_size=1,
     max_size=3,
-    unique_by=(lambda task: task.id, lambda task: task.family),
+    unique_by=(lambda task: task.id, lambda task: task.family, lambda task: request_key(task.prompt)),
 )  # fmt: skip
 
 
