@@ -27,6 +27,8 @@ class Request:
     at: datetime
     text: str
     remarks: list[Remark] = field(default_factory=list)
+    reply: str = ""
+    """The last answer before the next request."""
     skills: list[str] = field(default_factory=list)
     """Skills loaded between this request and the next, with repetitions."""
     session_skills: tuple[str, ...] = ()
@@ -49,6 +51,7 @@ def read_requests(session: Session, dropped: Counter[str]) -> Iterator[Request]:
                 dropped["praise" if kind == "praise" else "not a request"] += 1
         elif current:
             current.answered = True
+            current.reply = turn.text or current.reply
         if current:
             current.skills += turn.skills
     if current:

@@ -9,28 +9,25 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.reports import MineCounts
 from skillopt_sleep.domain.sessions import Session
-from skillopt_sleep.domain.slices import KnownFamily, Slice, SplitPolicy, slice_of
+from skillopt_sleep.domain.slices import KnownFamily, Slice, SplitPolicy
 from skillopt_sleep.domain.tasks import Rules, Task
-from skillopt_sleep.mine.conversations import Request, read_requests
+from skillopt_sleep.mine.conversations import Request
 from skillopt_sleep.mine.criteria import HouseRule, Stated, house_rules, settle
 from skillopt_sleep.mine.evaluable import why_not_evaluable
-from skillopt_sleep.mine.families import DatedText, assign_families
 from skillopt_sleep.mine.grammar import read_checks
+from skillopt_sleep.mine.survey import Placed, by_group, recurring, skill_of, survey
 
-RECURRING_SESSIONS = 2
-"""Distinct sessions a group must be seen in."""
+SAID_LIMIT = 1200
+"""Characters of a correction that a training task keeps."""
 PROMPT_LIMIT = 6000
 """Characters of a prompt that a task keeps."""
 
-_ONCE = "seen in one session only"
 _NO_CRITERION = "no criterion yet"
-_REASKED = "asked again in the same session"
 _NO_CHECK = "correction without a check"
 
 
@@ -58,24 +55,11 @@ class Mined(Frozen):
     unread: tuple[UnreadCorrection, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A request with the family and slice it belongs to."""
-
-    request: Request
-    family: KnownFamily
-    slice: Slice
-
-
 def mine_sessions(sessions: Sequence[Session], known: Sequence[KnownFamily], policy: SplitPolicy) -> Mined:
     """Tasks from sessions. Pure: the order of `sessions` does not matter, a session given twice counts once."""
-    dropped: Counter[str] = Counter()
-    distinct = {session.id: session for session in sessions}
-    requests = [request for key in sorted(distinct) for request in read_requests(distinct[key], dropped)]
-
-    families, book = assign_families([DatedText(request.at, request.text) for request in requests], known)
-    placed = [_Placed(r, f, slice_of(f.id, policy)) for r, f in zip(requests, families, strict=True)]
-    groups = _recurring(placed, dropped)
+    found = survey(sessions, known, policy)
+    dropped = found.dropped.copy()
+    groups = recurring(by_group(found.placed), dropped)
 
     rules: dict[str, tuple[HouseRule, ...]] = {}
     tasks: list[Task] = []
@@ -89,44 +73,24 @@ def mine_sessions(sessions: Sequence[Session], known: Sequence[KnownFamily], pol
 
     if unread:
         dropped[_NO_CHECK] = len(unread)
-    recurring = [member for members in groups.values() for member in members]
+    everyone = [member for members in groups.values() for member in members]
     return Mined(
         tasks=tuple(tasks),
         counts=MineCounts(
-            prompts=len(requests),
+            prompts=len(found.placed),
             groups=len(groups),
-            families=len({member.family.id for member in recurring}),
+            families=len({member.family.id for member in everyone}),
             tasks=len(tasks),
             dropped=dict(sorted(dropped.items())),
         ),
-        families=book,
+        families=found.book,
         house_rules=rules,
-        corrections=sum(len(member.request.remarks) for member in recurring),
+        corrections=sum(len(member.request.remarks) for member in everyone),
         unread=tuple(unread),
     )
 
 
-def _recurring(placed: list[_Placed], dropped: Counter[str]) -> dict[str, list[_Placed]]:
-    """Groups seen in enough sessions. Asking again in one session is counted, and its corrections are kept."""
-    groups: defaultdict[str, list[_Placed]] = defaultdict(list)
-    asked: set[tuple[str, str]] = set()
-    for member in placed:
-        groups[member.family.group].append(member)
-        occasion = (member.request.session, member.family.id)
-        dropped[_REASKED] += occasion in asked
-        asked.add(occasion)
-    kept = {}
-    for group, members in groups.items():
-        if len({member.request.session for member in members}) >= RECURRING_SESSIONS:
-            kept[group] = members
-        else:
-            dropped[_ONCE] += len({member.family.id for member in members})
-    for reason in [reason for reason, count in dropped.items() if not count]:
-        del dropped[reason]
-    return kept
-
-
-def _stated(members: list[_Placed], unread: list[UnreadCorrection]) -> list[tuple[_Placed, list[Stated]]]:
+def _stated(members: list[Placed], unread: list[UnreadCorrection]) -> list[tuple[Placed, list[Stated]]]:
     """The checks each request's corrections state; corrections that state none are added to `unread`."""
     rows = []
     for member in members:
@@ -146,11 +110,11 @@ def _stated(members: list[_Placed], unread: list[UnreadCorrection]) -> list[tupl
 
 
 def _tasks_of(
-    group: str, stated: list[tuple[_Placed, list[Stated]]], house: list[Stated], dropped: Counter[str]
+    group: str, stated: list[tuple[Placed, list[Stated]]], house: list[Stated], dropped: Counter[str]
 ) -> list[Task]:
     """One task for each family of a group that has a criterion of its own or through a house rule."""
-    skill = _skill([member.request for member, _ in stated])
-    by_family: defaultdict[str, list[tuple[_Placed, list[Stated]]]] = defaultdict(list)
+    skill = skill_of([member.request for member, _ in stated])
+    by_family: defaultdict[str, list[tuple[Placed, list[Stated]]]] = defaultdict(list)
     for row in stated:
         by_family[row[0].family.id].append(row)
     tasks = []
@@ -170,17 +134,17 @@ def _tasks_of(
                 slice=rows[0][0].slice,
                 skill=skill,
                 origin="session",
+                said=said(rows[0][0].slice, [member.request for member, _ in rows]),
                 not_evaluable=why_not_evaluable(newest.text),
             )
         )
     return tasks
 
 
-def _skill(requests: list[Request]) -> str | None:
-    """The skill used most often near the requests of a group; failing that, in their sessions. Ties: by name."""
-    near = Counter(name for request in requests for name in set(request.skills))
-    counted = near or Counter(name for request in requests for name in request.session_skills)
-    return min(counted, key=lambda name: (-counted[name], name)) if counted else None
+def said(slice_: Slice, requests: Sequence[Request]) -> tuple[str, ...]:
+    """What the person typed about replies to training requests; of gate and test requests nothing is kept."""
+    remarks = [remark.text for request in requests for remark in request.remarks] if slice_ == "train" else []
+    return tuple(dict.fromkeys(clip(text, SAID_LIMIT) for text in remarks))
 
 
 def clip(text: str, limit: int) -> str:
