@@ -1,1 +1,1 @@
-"""Sessions, files and data sets -> tasks with a criterion each. Nothing here calls a model or writes to disk."""
+"""Sessions, files and evals -> tasks with a criterion each. Nothing here writes to disk; only `model` asks a model."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skillopt_sleep.domain.sessions import Session
@@ -66,11 +66,13 @@ def recurring(groups: dict[str, list[Placed]], dropped: Counter[str]) -> dict[st
     return kept
 
 
-def by_group(placed: Sequence[Placed]) -> dict[str, list[Placed]]:
-    """Requests by the group that their wording puts them in."""
+def by_group(placed: Sequence[Placed], intents: Mapping[str, str]) -> dict[str, list[Placed]]:
+    """Requests by the group that their wording puts them in; groups of the same intent are one, named by it."""
     groups: defaultdict[str, list[Placed]] = defaultdict(list)
-    for member in placed:
-        groups[member.family.group].append(member)
+    names: dict[str, str] = {}
+    for member in sorted(placed, key=lambda member: member.family.group):
+        name = intents.get(member.family.group, member.family.group)
+        groups[names.setdefault(name.casefold(), name)].append(member)
     return dict(groups)
 
 
