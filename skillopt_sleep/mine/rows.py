@@ -7,6 +7,7 @@ number or a truth value.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -17,6 +18,7 @@ import yaml
 from skillopt_sleep.domain.errors import InputError, UnknownName
 
 _KNOWN_SUFFIXES = (".yaml", ".yml", ".json", ".jsonl")
+_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?P<yaml>.*?)(?<=\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _LARGEST = 64 * 1024 * 1024
 _QUOTE_IT = "Put it in quotation marks if it is meant as text."
 
@@ -49,7 +51,7 @@ def read_document(path: Path) -> object:
     if suffix == ".jsonl":
         lines = enumerate(text.split("\n"), start=1)  # splitlines() would also split inside of a string
         return [_json(line, f"{path}, line {number}") for number, line in lines if line.strip()]
-    return _json(text, str(path)) if suffix == ".json" else _yaml(text, path)
+    return _json(text, str(path)) if suffix == ".json" else read_yaml(text, path)
 
 
 def _json(text: str, where: str) -> object:
@@ -89,7 +91,8 @@ class _StrictLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep=deep)
 
 
-def _yaml(text: str, path: Path) -> object:
+def read_yaml(text: str, path: Path) -> object:
+    """The value of a YAML text that stands in `path`."""
     try:
         return yaml.load(text, Loader=_StrictLoader)
     except yaml.YAMLError as error:
@@ -101,6 +104,18 @@ def _yaml(text: str, path: Path) -> object:
         raise InputError(f"{path}{place}: not valid YAML: {problem}.", hint=hint) from error
     except (ValueError, RecursionError) as error:  # an impossible date, an endless nesting
         raise InputError(f"{path}: not usable YAML: {error}.") from error
+
+
+def read_front_matter(path: Path) -> tuple[dict[str, Any], str]:
+    """The YAML between `---` lines that a Markdown file may begin with, and the text below it."""
+    text = read_text(path).removeprefix("\ufeff")
+    split = _FRONT_MATTER.match(text)
+    if split is None:
+        return {}, text
+    values = read_yaml(split["yaml"], path)
+    if values is not None and not isinstance(values, Mapping):
+        raise InputError(f"{path}: expected a mapping between the `---` lines, not {kind(values)}.")
+    return dict(values or {}), text[split.end() :]
 
 
 def fields(row: object, known: tuple[str, ...], where: str) -> dict[str, Any]:

@@ -108,11 +108,17 @@ def read_tasks_file(path: Path, policy: SplitPolicy) -> TasksFile:
     return TasksFile(path=path, tasks=tuple(map(_vouched_for, tasks) if reviewed else tasks), reviewed=reviewed)
 
 
-def require_reviewed(path: Path, *, reviewed: bool) -> None:
-    """Raise `UsageError` for tasks that no person has vouched for."""
-    if not reviewed:
+def require_reviewed(given: TasksFile | None) -> None:
+    """Raise `UsageError` for tasks that no person has vouched for; None stands for tasks straight from sessions."""
+    if given is None:
         raise UsageError(
-            f"{path} is not marked as reviewed, and the setting `review` wants that before a model is paid.",
+            "The setting `review` wants tasks that a person has read before a model is paid.",
+            hint="`skillopt-sleep harvest --output tasks.yaml` writes them; read them, write `reviewed: true` at the "
+            "top, and give the file with --tasks.",
+        )
+    if not given.reviewed:
+        raise UsageError(
+            f"{given.path} is not marked as reviewed, and the setting `review` wants that before a model is paid.",
             hint="Read it, correct it, and write `reviewed: true` at its top.",
         )
 
@@ -206,7 +212,7 @@ def _read_row(row: object, number: int, path: Path) -> tuple[Task, Slice | None,
         skill=text_field(values, "skill", where),
         origin=_ORIGINS[origin],
         tools=tuple(
-            _read_tool(tool, f"{where}, tool {place}")
+            read_tool(tool, f"{where}, tool {place}")
             for place, tool in enumerate(list_field(values, "tools", where) or [], start=1)
         ),
         said=_said(values, where),
@@ -331,7 +337,8 @@ def _rubric(raw: Mapping[str, Any], where: str) -> Rubric:
     return rubric.model_copy(update={"threshold": float(threshold)})
 
 
-def _read_tool(raw: object, where: str) -> Tool:
+def read_tool(raw: object, where: str) -> Tool:
+    """A tool as a tasks file declares it: a name, or a mapping."""
     if isinstance(raw, str):
         raw = {"name": raw}
     values = fields(raw, ("name", "description", "parameter", "notes"), where)

@@ -208,13 +208,13 @@ def test_a_refused_key_ends_it() -> None:
 
 
 def test_many_sessions_are_cut_into_prompts_of_bounded_size_and_the_rest_is_counted() -> None:
-    long = "word " * 220
-    sessions = [session(n, f"write the report number {n} about topic{n}. {long}", VAGUE) for n in range(900)]
+    long = "word" * 250
+    sessions = [session(n, f"write the report number {n} about topic{n}. {long}", VAGUE) for n in range(80)]
     prompts = mining_prompts(sessions, (), POLICY)
-    assert 1 < len(prompts) <= 24
-    assert max(len(prompt.messages[0].text) for prompt in prompts) < 60_000
+    assert {len(kind["requests"]) for prompt in prompts for kind in kinds_in(prompt)} == {12}
+    assert max(len(prompt.messages[0].text) for prompt in prompts) < 40_000
     mined = mine(writes(), *sessions)
-    assert mined.counts.dropped["not shown to the mining model: too many requests"] > 0
+    assert mined.counts.dropped["not shown to the mining model: too many requests"] == 80 - 12 * len(prompts)
 
 
 # --- hostile material -------------------------------------------------------------------------------------------------

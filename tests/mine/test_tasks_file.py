@@ -209,12 +209,14 @@ def test_a_reviewed_file_says_so_and_makes_what_a_model_wrote_its_persons_word(t
     assert not mined.reviewed
     assert all(task.model_authored for task in mined.tasks)
     with pytest.raises(UsageError, match=r"not marked as reviewed.*reviewed: true"):
-        require_reviewed(mined.path, reviewed=mined.reviewed)
+        require_reviewed(mined)
+    with pytest.raises(UsageError, match="harvest --output"):
+        require_reviewed(None)
     (tmp_path / "t.yaml").write_text("reviewed: true\n" + rows)
     read = read_tasks_file(tmp_path / "t.yaml", POLICY)
     assert read.reviewed
     assert not any(task.model_authored for task in read.tasks)
-    require_reviewed(read.path, reviewed=read.reviewed)
+    require_reviewed(read)
 
 
 def test_whether_a_file_was_reviewed_is_not_guessed(tmp_path: Path) -> None:
