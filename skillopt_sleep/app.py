@@ -6,6 +6,7 @@ Surfaces (the command line, tools) parse a request, call the use-case and render
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,7 +121,7 @@ def run(
     from skillopt_sleep.night import run_night
     from skillopt_sleep.planning import plan_view, require_room
     from skillopt_sleep.store import Relay
-    from skillopt_sleep.workload import gather, require_work
+    from skillopt_sleep.workload import gather, mine_further, require_work
 
     resolved = settings_for(request, environment)
     where = wiring.places(environment, resolved.settings)
@@ -146,7 +147,8 @@ def run(
 
         async def story() -> NightReport:
             async with wiring.crew(environment, where, resolved.settings, relay, planned, journal.id) as crew:
-                return await run_night(work, search.memory, crew, where.project, journal)
+                mining = partial(mine_further, search, work, crew.roles.optimizer, relay) if work.mining else None
+                return await run_night(work, search.memory, crew, where.project, journal, mining=mining)
 
         report = anyio.run(story)
         path = _write_reports(report, where.project, journal)
@@ -459,9 +461,9 @@ def _search(
 def _given_tasks(request: RunRequest, resolved: Resolved) -> tuple[Task, ...] | None:
     if request.tasks is None:
         return None
-    from skillopt_sleep.mine.tasks_file import load_tasks_file
+    from skillopt_sleep.mine.sources import load_tasks
 
-    return load_tasks_file(Path(request.tasks), resolved.settings.split_policy())
+    return load_tasks(Path(request.tasks), resolved.settings.split_policy()).tasks
 
 
 def _find(

@@ -8,7 +8,7 @@ Nothing live changes here: a night ends with proposals that wait for a person.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -45,10 +45,22 @@ class Crew:
     clock: Callable[[], datetime]
 
 
+Mining = Callable[[], Awaitable[Workload]]
+"""Asks a model what there is to work on."""
+
+
 async def run_night(
-    work: Workload, memory: Memory, crew: Crew, project: ProjectFolder, journal: NightJournal
+    work: Workload,
+    memory: Memory,
+    crew: Crew,
+    project: ProjectFolder,
+    journal: NightJournal,
+    *,
+    mining: Mining | None = None,
 ) -> NightReport:
     """One night over a workload, written down in `journal`. Returns its report, which already lies in its folder.
+
+    With `mining`, a model reads the sessions first, and the night goes over what it finds.
 
     There is always a report: a refused key, an exhausted cap or an interruption ends the night early, what was judged
     until then is kept, and the report says why it is not more.
@@ -58,12 +70,12 @@ async def run_night(
             Warned(message=f"No task and no family of this night is called {name!r}, so nothing is pinned by it.")
         )
     crew.events.attach(journal)
-    journal.found(Found(harvest=work.harvest, mined=work.mined, tasks=work.tasks))
     settled = journal.results()  # by a night that was killed and goes on here
-    return await _Night(work, memory, crew, project, journal, started=crew.clock(), results=settled).work_through()
+    night = _Night(work, memory, crew, project, journal, mining, started=crew.clock(), results=settled)
+    return await night.work_through()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Night:
     """A night that has begun."""
 
@@ -72,6 +84,7 @@ class _Night:
     crew: Crew
     project: ProjectFolder
     journal: NightJournal
+    mining: Mining | None
     started: datetime
     results: dict[str, SkillResult]
 
@@ -81,6 +94,9 @@ class _Night:
         stopped: str | None = "The night was interrupted."
         try:
             with anyio.fail_after(None if self.crew.minutes is None else self.crew.minutes * 60):
+                if self.mining:
+                    self.work = await self.mining()
+                self.journal.found(Found(harvest=self.work.harvest, mined=self.work.mined, tasks=self.work.tasks))
                 async with one_error(anyio.create_task_group()) as group:
                     for item in self.work.skills:
                         if item.name not in self.results:

@@ -158,6 +158,8 @@ def search(
         shelf=shelf(where),
         memory=where.state.memory(where.project.root),
         policy=settings.split_policy(),
+        mining=settings.mining,
+        graded=settings.judge_model is not None,
         only=only,
         given=given,
     )
@@ -206,7 +208,18 @@ def models(environment: Environment, settings: Settings) -> dict[Role, Model]:
     }
     # one model, one connection: roles that name the same one share it
     built = {spec: build(spec, options, trusted=True) for spec in dict.fromkeys(specs.values()) if spec is not None}
-    return {role: built[spec] for role, spec in specs.items() if spec is not None}
+    found = {role: built[spec] for role, spec in specs.items() if spec is not None}
+    if settings.mining == "model":
+        _require_language(found["optimizer"], "read conversations", "--optimizer-model", "mining by rules")
+    if "judge" in found:
+        _require_language(found["judge"], "grade by a rubric", "--judge-model", "no judge, and leave rubrics out")
+    return found
+
+
+def _require_language(model: Model, work: str, flag: str, otherwise: str) -> None:
+    """Refuse a stand-in for a model where only a language model will do: every call would fail."""
+    if model.id.startswith(("sim:", "template")):
+        raise UsageError(f"{model.id} cannot {work}.", hint=f"Choose another {flag}, or {otherwise}.")
 
 
 def is_simulated(*model_ids: str) -> bool:
@@ -336,9 +349,10 @@ def roles(models: Mapping[Role, Model]) -> Roles:
     """Who does what with these models."""
     from skillopt_sleep.agents.tool_loop import ToolLoop
     from skillopt_sleep.domain.ports import Roles
-    from skillopt_sleep.judges import JudgeByCriterion
+    from skillopt_sleep.judges import JudgeByCriterion, RubricJudge
 
-    return Roles(agent=ToolLoop(models["target"]), optimizer=models["optimizer"], judge=JudgeByCriterion())
+    judge = JudgeByCriterion(grader=RubricJudge(models["judge"]) if "judge" in models else None)
+    return Roles(agent=ToolLoop(models["target"]), optimizer=models["optimizer"], judge=judge)
 
 
 @asynccontextmanager

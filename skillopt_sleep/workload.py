@@ -1,23 +1,29 @@
-"""What a night has to work on: harvest and mine, then give every task to its skill. Nothing here calls a model.
+"""What a night has to work on: harvest and mine, then give every task to its skill.
 
-A plan and a night begin with the same `gather`, so a plan is made from the very workload that a night works through.
+A plan and a night begin with the same `gather`, which calls no model. Where a model is to mine, the workload then holds
+the prompts for it, and a night goes on with `mine_further`, the only step here that calls one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from skillopt_sleep.domain.errors import InputError, NothingToDo, UnknownName
+from skillopt_sleep.domain.errors import InputError, NothingToDo, UnknownName, UsageError
 from skillopt_sleep.domain.events import PhaseFinished, PhaseStarted
-from skillopt_sleep.domain.ports import EventSink, TranscriptSource
+from skillopt_sleep.domain.llm import Prompt
+from skillopt_sleep.domain.ports import EventSink, Model, TranscriptSource
 from skillopt_sleep.domain.reports import HarvestCounts, MineCounts
-from skillopt_sleep.domain.sessions import Harvest, Query
+from skillopt_sleep.domain.sessions import Harvest, Query, Session
 from skillopt_sleep.domain.slices import Slice, SplitPolicy
-from skillopt_sleep.domain.tasks import Task
+from skillopt_sleep.domain.tasks import Rubric, Task
 from skillopt_sleep.harvest import Tally, harvest
 from skillopt_sleep.mine.heuristic import mine_sessions
+from skillopt_sleep.mine.model import mine_with_model, mining_prompts
+from skillopt_sleep.mine.sources import evals_beside
+from skillopt_sleep.mine.tasks_file import request_key
 from skillopt_sleep.shelf import Shelf, SkillFile
 from skillopt_sleep.skilldoc import SkillDoc
 from skillopt_sleep.store import Found, Memory
@@ -33,6 +39,9 @@ class Search:
     shelf: Shelf
     memory: Memory
     policy: SplitPolicy
+    mining: Literal["rules", "model"] = "rules"
+    graded: bool = True
+    """Whether there is a judge for rubrics. Without one, tasks with a rubric would cost attempts and tell nothing."""
     only: tuple[str, ...] = ()
     """Names of skills; empty for every skill that the sessions used."""
     given: tuple[Task, ...] | None = None
@@ -68,6 +77,10 @@ class Workload:
     skills: tuple[SkillWork, ...]
     left_out: dict[str, int]
     tasks: tuple[Task, ...]
+    sessions: tuple[Session, ...] = ()
+    """What a model is still to mine; empty where it has done so, or where rules alone mine."""
+    mining: tuple[Prompt, ...] = ()
+    """What it would be asked, exactly."""
 
 
 def gather(search: Search, events: EventSink) -> Workload:
@@ -85,7 +98,25 @@ def gather(search: Search, events: EventSink) -> Workload:
     mined = mine_sessions(found.sessions, known, search.policy)
     search.memory.remember_families(mined.families)
     events(PhaseFinished(phase="mine", detail=f"{mined.counts.tasks} tasks in {mined.counts.groups} groups"))
-    return _assign(search, counts, mined.counts, mined.tasks)
+    work = _assign(search, counts, mined.counts, mined.tasks)
+    if search.mining == "rules":
+        return work
+    asked = mining_prompts(found.sessions, mined.families, search.policy)
+    return replace(work, sessions=found.sessions if asked else (), mining=asked)
+
+
+async def mine_further(search: Search, work: Workload, model: Model, events: EventSink) -> Workload:
+    """The workload with what a model reads in the sessions; the same where none is to mine.
+
+    A batch that fails is counted and loses nothing of the others. Raises `ModelAuthError` and `BudgetExhausted`.
+    """
+    if not work.mining:
+        return work
+    events(PhaseStarted(phase="mine", total=len(work.mining)))
+    known = search.memory.known_families()
+    mined = await mine_with_model(work.sessions, known, search.policy, model, events=events)
+    events(PhaseFinished(phase="mine", detail=f"{mined.counts.tasks} tasks in {mined.counts.groups} groups"))
+    return _assign(search, work.harvest, mined.counts, mined.tasks)
 
 
 def counts_of(found: Harvest) -> HarvestCounts:
@@ -104,22 +135,19 @@ def counts_of(found: Harvest) -> HarvestCounts:
 def _assign(search: Search, harvested: HarvestCounts, mined: MineCounts, tasks: Sequence[Task]) -> Workload:
     """Give every task to its skill. A skill that is gone or read-only leaves its tasks out, with the reason."""
     left_out: Counter[str] = Counter()
-    by_skill: dict[str, list[Task]] = {}
+    by_skill: dict[str, list[Task]] = {name: [] for name in search.only}
     sole = search.only[0] if len(search.only) == 1 else None
     for task in tasks:
         name = task.skill or (sole if search.given is not None else None)
-        if task.not_evaluable is not None:
-            left_out[f"cannot be judged offline: {task.not_evaluable}"] += 1
-        elif name is None:
-            given = "the file names no skill for them; say which with --skills"
-            left_out[given if search.given is not None else "no skill was used in these sessions"] += 1
-        elif search.only and name not in search.only:
-            left_out["belongs to a skill that was not asked for"] += 1
-        else:
+        why = _why_left_out(search, task, name)
+        if why is None and name is not None:
             by_skill.setdefault(name, []).append(task)
+        elif why is not None:
+            left_out[why] += 1
     for name in search.only:
         search.shelf.find(name)  # an unknown name is an error even where no task mentions it
     skills: list[SkillWork] = []
+    evals: list[Task] = []
     for name in sorted(by_skill):
         try:
             file = search.shelf.find(name)
@@ -136,13 +164,56 @@ def _assign(search: Search, harvested: HarvestCounts, mined: MineCounts, tasks: 
                 raise
             left_out[error.message] += len(by_skill[name])
             continue
-        skills.append(SkillWork(file, doc, tuple(by_skill[name])))
-    return Workload(harvested, mined, tuple(skills), dict(left_out), tuple(tasks))
+        own = _own_evals(search, file, by_skill[name], left_out)
+        if by_skill[name] or own:
+            skills.append(SkillWork(file, doc, (*by_skill[name], *own)))
+            evals += own
+    return Workload(harvested, mined, tuple(skills), dict(+left_out), (*tasks, *evals))
+
+
+def _why_left_out(search: Search, task: Task, skill: str | None) -> str | None:
+    """Why a task is of no use to this night; None if it is."""
+    if task.not_evaluable is not None:
+        return f"cannot be judged offline: {task.not_evaluable}"
+    if skill is None and search.given is not None:
+        return "the file names no skill for them; say which with --skills"
+    if skill is None:
+        return "no skill was used in these sessions"
+    if search.only and skill not in search.only:
+        return "belongs to a skill that was not asked for"
+    if isinstance(task.criterion, Rubric) and not search.graded:
+        return "has a rubric, and no model is chosen to grade by it (--judge-model)"
+    return None
+
+
+def _own_evals(search: Search, file: SkillFile, tasks: Sequence[Task], left_out: Counter[str]) -> tuple[Task, ...]:
+    """The evals that lie beside a skill, unless a person's own file replaces them.
+
+    An eval that makes the same request as a task from the sessions joins its family: in another slice, it would show
+    the gate what was trained on. Evals that cannot be read leave themselves out, not the skill.
+    """
+    if search.given is not None:
+        return ()
+    try:
+        found = evals_beside(file.path, search.policy, skill=file.name)
+    except UsageError as error:
+        left_out[error.message] += 1
+        return ()
+    known = {request_key(task.prompt): task for task in tasks}
+    kept = []
+    for task in found:
+        twin = known.get(request_key(task.prompt))
+        why = _why_left_out(search, task, file.name)
+        if why is not None:
+            left_out[why] += 1
+        else:
+            kept.append(task.model_copy(update={"family": twin.family, "slice": twin.slice}) if twin else task)
+    return tuple(kept)
 
 
 def require_work(work: Workload) -> None:
-    """Raise `NothingToDo` with the most useful reason when no skill can be worked on."""
-    if any(task.slice != "test" for item in work.skills for task in item.tasks):
+    """Raise `NothingToDo` with the most useful reason when no skill can be worked on, and no model may find more."""
+    if work.mining or any(task.slice != "test" for item in work.skills for task in item.tasks):
         return
     if work.skills:
         raise NothingToDo(
