@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from skillopt_sleep.domain.llm import Role
     from skillopt_sleep.domain.ports import EventSink, Model
     from skillopt_sleep.domain.reports import NightReport, ProposalStatus, RoleSpend
-    from skillopt_sleep.domain.tasks import Task
+    from skillopt_sleep.mine.tasks_file import TasksFile
     from skillopt_sleep.staging import Staged
     from skillopt_sleep.store import NightJournal, ProjectFolder
     from skillopt_sleep.workload import Search
@@ -118,6 +118,7 @@ def run(
     import anyio
 
     from skillopt_sleep.domain.events import Warned
+    from skillopt_sleep.mine.tasks_file import require_reviewed
     from skillopt_sleep.night import run_night
     from skillopt_sleep.planning import plan_view, require_room
     from skillopt_sleep.store import Relay
@@ -142,6 +143,8 @@ def run(
         planned = plan_view(
             work, wiring.forecast(environment, where, resolved.settings), project=str(where.project.root)
         )
+        if resolved.settings.review and planned.costs != "nothing":
+            require_reviewed(_given_tasks(request, resolved))
         _agree(planned, request, confirm)
         journal = killed or where.project.new_night(environment.clock(), asked)
 
@@ -453,17 +456,17 @@ def _write_reports(report: NightReport, project: ProjectFolder, journal: NightJo
 def _search(
     request: RunRequest, environment: Environment, where: Places, resolved: Resolved, events: EventSink
 ) -> Search:
-    return wiring.search(
-        environment, where, resolved.settings, events, only=request.skills, given=_given_tasks(request, resolved)
-    )
+    file = _given_tasks(request, resolved)
+    given = file.tasks if file else None
+    return wiring.search(environment, where, resolved.settings, events, only=request.skills, given=given)
 
 
-def _given_tasks(request: RunRequest, resolved: Resolved) -> tuple[Task, ...] | None:
+def _given_tasks(request: RunRequest, resolved: Resolved) -> TasksFile | None:
     if request.tasks is None:
         return None
     from skillopt_sleep.mine.sources import load_tasks
 
-    return load_tasks(Path(request.tasks), resolved.settings.split_policy()).tasks
+    return load_tasks(Path(request.tasks), resolved.settings.split_policy())
 
 
 def _find(

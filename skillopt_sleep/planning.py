@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pydantic import BaseModel
+
 from skillopt_sleep import prompts
 from skillopt_sleep.agents.request import first_prompt
 from skillopt_sleep.agents.tool_loop import MAX_ROUNDS
@@ -19,13 +21,15 @@ from skillopt_sleep.domain.gate_tests import GateTest
 from skillopt_sleep.domain.llm import Prompt, Role, Usage, estimate_tokens, prompt_tokens
 from skillopt_sleep.domain.ports import Bounded, Model
 from skillopt_sleep.domain.reports import NightReport
-from skillopt_sleep.domain.skills import EditList
 from skillopt_sleep.domain.slices import Slice
 from skillopt_sleep.domain.spending import FREE, Amount, Price
-from skillopt_sleep.domain.tasks import Task
+from skillopt_sleep.domain.tasks import Rubric, Task
+from skillopt_sleep.domain.trials import Attempt
 from skillopt_sleep.domain.verdicts import GatePolicy
 from skillopt_sleep.gate import account
 from skillopt_sleep.gate.regressions import most_fresh_pairs
+from skillopt_sleep.judges.rubric import Grading, grading_prompt
+from skillopt_sleep.mine.written import WrittenKinds
 from skillopt_sleep.pricing import PriceList
 from skillopt_sleep.reflect import MOST_EDIT_TOKENS, requirements_of
 from skillopt_sleep.settings import Settings
@@ -34,6 +38,8 @@ from skillopt_sleep.workload import SkillWork, Workload
 
 USUAL_REPLY_TOKENS: Mapping[Role, int] = {"target": 400, "optimizer": 500, "judge": 120}
 """Length of a reply where neither an earlier night nor a session tells: a guess, and shown as "about"."""
+_MOST_BYTES_A_TOKEN = 16
+"""A token of a reply may be several letters to the grader, and each of them several bytes."""
 REASKS = 2
 """Most calls that one set of edits may take: a malformed answer is asked for once more."""
 BRIEFING_TOKENS = 3500
@@ -93,9 +99,8 @@ class Forecast:
         model = self.models.get(role)
         return self.prices.of(model.id) if model else None
 
-    def most(self, role: Role, prompt: Prompt) -> tuple[int, int]:
+    def most(self, role: Role, prompt: Prompt, schema: type[BaseModel] | None = None) -> tuple[int, int]:
         """Most input and output tokens of one call."""
-        schema = EditList if role == "optimizer" else None
         model = self.models.get(role)
         return model.most_tokens(prompt, schema) if isinstance(model, Bounded) else most_tokens(prompt, schema)
 
@@ -126,11 +131,15 @@ def plan_view(work: Workload, forecast: Forecast, *, project: str) -> PlanView:
         most_usd = min(most_usd, settings.max_usd)
     simulated = any(model.id.startswith("sim:") for model in forecast.models.values())
     tasks = sum(len(item.tasks) for item in work.skills)
+    if work.mining:  # what a model will find is not known yet: nothing but the caps bounds it
+        most_calls, most_tokens_ = settings.max_calls, settings.max_tokens
+        most_usd = settings.max_usd if most_usd is not None else None
     return PlanView(
         summary=(
             f"{_count(len(skills), 'skill')}, {_count(tasks, 'task')}: about {calls:,} model calls and {tokens:,} "
             f"tokens, {_money_in_words(costs, usd, most_usd)}; never more than {most_calls:,} calls."
             + (" The model is simulated." if simulated else "")
+            + _mining_in_words(work)
         ),
         project=project,
         models={role: model.id for role, model in forecast.models.items()},
@@ -207,7 +216,10 @@ def times_asked(task: Task, settings: Settings) -> int:
 
 
 def _calls(item: SkillWork, settings: Settings, *, rounds: int, reasks: int) -> int:
-    attempts = sum(times_asked(task, settings) * (rounds if task.tools else 1) for task in item.tasks)
+    attempts = sum(
+        times_asked(task, settings) * ((rounds if task.tools else 1) + isinstance(task.criterion, Rubric))
+        for task in item.tasks
+    )
     return attempts + settings.candidates * reasks
 
 
@@ -235,16 +247,21 @@ def _least_calls(item: SkillWork) -> int:
 
 
 def _roles(work: Workload, forecast: Forecast) -> tuple[PlannedRole, ...]:
-    loads: dict[Role, _Load] = {role: _Load(forecast.price(role)) for role in ("target", "optimizer")}
+    loads: dict[Role, _Load] = {role: _Load(forecast.price(role)) for role in ("target", "optimizer", "judge")}
+    for prompt in work.mining:
+        loads["optimizer"].expect(1, prompt_tokens(prompt), forecast.reply("optimizer"))
+        loads["optimizer"].allow(1, *forecast.most("optimizer", prompt, WrittenKinds))
     for item in work.skills:
         for task in item.tasks:
-            _add_attempts(loads["target"], item, task, forecast)
+            written = _add_attempts(loads["target"], item, task, forecast)
+            _add_grades(loads["judge"], task, written, forecast)
         _add_fresh_pairs(loads["target"], item, forecast)
         _add_edits(loads["optimizer"], item, forecast)
     return tuple(_planned_role(role, load, forecast) for role, load in loads.items() if load.most_calls)
 
 
-def _add_attempts(load: _Load, item: SkillWork, task: Task, forecast: Forecast) -> None:
+def _add_attempts(load: _Load, item: SkillWork, task: Task, forecast: Forecast) -> int:
+    """Add all attempts at one task; returns the most tokens that one of them can write."""
     prompt = first_prompt(task, item.doc.text, "", sample=0)
     times = times_asked(task, forecast.settings)
     rounds, most_rounds = (2, MAX_ROUNDS) if task.tools else (1, 1)
@@ -253,6 +270,18 @@ def _add_attempts(load: _Load, item: SkillWork, task: Task, forecast: Forecast) 
         given += most_rounds * (written + sum(len(text.encode()) for t in task.tools for text in t.notes.values()))
     load.expect(times * rounds, prompt_tokens(prompt), forecast.reply("target"))
     load.allow(times * most_rounds, given, written)
+    return written
+
+
+def _add_grades(load: _Load, task: Task, most_written: int, forecast: Forecast) -> None:
+    """A rubric takes one grade for each attempt, and the grader reads the whole reply."""
+    if not isinstance(task.criterion, Rubric):
+        return
+    prompt = grading_prompt(task, task.criterion, Attempt(task_id=task.id, text=""))
+    times = times_asked(task, forecast.settings)
+    load.expect(times, prompt_tokens(prompt) + forecast.reply("target"), forecast.reply("judge"))
+    given, written = forecast.most("judge", prompt, Grading)
+    load.allow(times, given + _MOST_BYTES_A_TOKEN * most_written, written)
 
 
 def _add_fresh_pairs(load: _Load, item: SkillWork, forecast: Forecast) -> None:
@@ -291,6 +320,16 @@ def _costs(roles: Sequence[PlannedRole], forecast: Forecast) -> Costs:
     if any(price is None for price in prices):
         return "unknown"
     return "known" if any(price != FREE for price in prices) else "nothing"
+
+
+def _mining_in_words(work: Workload) -> str:
+    if not work.mining:
+        return ""
+    tokens = sum(map(prompt_tokens, work.mining))
+    return (
+        f" First a model mines: {_count(len(work.mining), 'call')} with {tokens:,} tokens of conversations, included "
+        "here; what it finds then adds tasks that nobody can count yet, within the caps."
+    )
 
 
 def _caps(settings: Settings) -> dict[str, float]:
@@ -351,8 +390,20 @@ def _count(number: int, noun: str) -> str:
 
 def planned_prompts(work: Workload, forecast: Forecast) -> tuple[PlannedPrompt, ...]:
     """What a night would send: in full where it is determined already, else as a template with what may fill it."""
-    return tuple(
-        prompt for item in work.skills for prompt in (*_attempts_shown(item, forecast), _edits_shown(item, forecast))
+    mined = tuple(
+        PlannedPrompt(
+            role="optimizer",
+            about=f"mining: batch {number} of {len(work.mining)}",
+            known=True,
+            system=prompt.system,
+            text=prompt.messages[0].text,
+        )
+        for number, prompt in enumerate(work.mining, start=1)
+    )
+    return mined + tuple(
+        prompt
+        for item in work.skills
+        for prompt in (*_attempts_shown(item, forecast), *_grades_shown(item, forecast), _edits_shown(item, forecast))
     )
 
 
@@ -374,6 +425,22 @@ def _attempts_shown(item: SkillWork, forecast: Forecast) -> Iterator[PlannedProm
                     text=task.prompt,
                     times=as_it_is if known else times - as_it_is,
                 )
+
+
+def _grades_shown(item: SkillWork, forecast: Forecast) -> Iterator[PlannedPrompt]:
+    """How the reply to each task with a rubric would be graded."""
+    for task in item.tasks:
+        times = times_asked(task, forecast.settings)
+        if isinstance(task.criterion, Rubric) and times:
+            prompt = grading_prompt(task, task.criterion, Attempt(task_id=task.id, text="[the reply to be graded]"))
+            yield PlannedPrompt(
+                role="judge",
+                about=f"{item.name}: grading {task.slice} task {task.id}",
+                known=False,
+                system=prompt.system,
+                text=prompt.messages[0].text,
+                times=times,
+            )
 
 
 def _edits_shown(item: SkillWork, forecast: Forecast) -> PlannedPrompt:

@@ -192,7 +192,7 @@ def _own_evals(search: Search, file: SkillFile, tasks: Sequence[Task], left_out:
     An eval that makes the same request as a task from the sessions joins its family: in another slice, it would show
     the gate what was trained on. Evals that cannot be read leave themselves out, not the skill.
     """
-    if search.given is not None:
+    if search.given is not None or search.found is not None:  # found tasks hold them already
         return ()
     try:
         found = evals_beside(file.path, search.policy, skill=file.name)

@@ -51,7 +51,10 @@ class Confirmation:
     def prepare(
         cls, doc: SkillDoc, tasks: Sequence[Task], options: EpochOptions, tests: GateTests, *, overlap: bool
     ) -> Confirmation:
-        gate = [task for task in tasks if task.slice == "gate" and not options.gate_off]
+        asked = [task for task in tasks if task.slice == "gate" and not options.gate_off]
+        # a check of form that a model wrote carries no verdict, so it has no say where anything better has one
+        substantial = [task for task in asked if not (task.shape_only and task.model_authored)]
+        gate = substantial or asked
         families: dict[str, tuple[str, ...]] = {}
         for task in gate:
             families[task.family] = (*families.get(task.family, ()), task.id)
@@ -63,7 +66,7 @@ class Confirmation:
             granted=account.grant(families, tests.all(), options.policy),
             seed=int(sha256_hex(f"order of families/{doc.sha256}")[:8], 16),
             overlap=overlap,
-            shape_only=bool(gate) and all(task.shape_only and task.model_authored for task in gate),
+            shape_only=bool(gate) and not substantial,
         )
 
     @property
