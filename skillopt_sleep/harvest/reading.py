@@ -17,7 +17,7 @@ from skillopt_sleep.harvest.order import weight_of
 from skillopt_sleep.harvest.scope import Scope
 
 _BUFFER_BYTES = 64 * 1024
-"""Many rows are larger than the default buffer. From 128 KB on, allocating one for each file costs more than it saves."""
+"""Many rows are larger than the default buffer; from 128 KB on, allocating one for each file costs more than that."""
 _END_BYTES = 4096
 _FINAL: frozenset[Outcome] = frozenset({"sidechain", "subagent", "own_call"})
 """Outcomes that no later row can change."""
@@ -65,7 +65,7 @@ class Reader:
         """
         with open(path, "rb", buffering=_BUFFER_BYTES) as stream:  # noqa: PTH123 - a Path for each of many files is slow
             status = os.fstat(stream.fileno())
-            head = stream.peek(_END_BYTES)[:_END_BYTES]
+            head = stream.read(_END_BYTES)
             conversation = Conversation(self.redact)
             bookmark: Bookmark | None = None
             if known is not None and known.size < status.st_size and known.ends == _ends(head, stream, known.size):
@@ -76,8 +76,7 @@ class Reader:
                     session, bookmark = kept
                     conversation.resume(session, known.folders, bookmark)
             offset = bookmark.offset if bookmark else 0
-            if stream.tell() != offset:
-                stream.seek(offset)
+            stream.seek(offset)  # mostly to the beginning, which is in the buffer
             lines = JsonlReader(stream, cannot_matter=self.dialect.cannot_matter, offset=offset)
             if bookmark is not None:
                 lines.skipped.update(bookmark.skipped_lines)
