@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
+LOWER = string.ascii_lowercase + string.digits
 UPPER = string.ascii_uppercase + string.digits
 
 
@@ -91,6 +92,19 @@ TOKENS: tuple[tuple[str, str], ...] = (
     ("notion_token", _join("nt", "n_", made_up(46))),
     ("figma_token", _join("fig", "d_", made_up(40))),
     ("airtable_token", _join("pa", "t", made_up(14), ".", made_up(64, HEX))),
+    ("fireworks_key", _join("fw", "_", made_up(24))),
+    ("ai_service_key", _join("tv", "ly-", made_up(32))),
+    ("alibaba_key", _join("LT", "AI5t", made_up(20))),
+    ("heroku_key", _join("HR", "KU-", made_up(60))),
+    ("netlify_token", _join("nf", "p_", made_up(36))),
+    ("crates_token", _join("ci", "o", made_up(32))),
+    ("nuget_key", _join("oy", "2", made_up(43, LOWER))),
+    ("artifactory_token", _join("AK", "Cp", made_up(69))),
+    ("discord_token", _join("MT", "A" + made_up(23) + ".", "GaB" + made_up(3)[:3], ".", "Xy" + made_up(36))),
+    ("brevo_key", _join("xkey", "sib-", made_up(64, HEX), "-", made_up(16))),
+    ("dropbox_token", _join("sl", ".u.", made_up(120))),
+    ("hubspot_token", _join("pat-", "na1-", made_up(8, HEX) + "-1a2b-3c4d-5e6f-" + made_up(12, HEX))),
+    ("product_token", _join("CF", "PAT-", made_up(43))),
     ("jwt", _join("ey", "J", made_up(33), ".ey", "J", made_up(60), ".", made_up(43))),
 )
 """Secrets that are known by their own shape, wherever they stand."""
@@ -151,6 +165,22 @@ IN_CONTEXT: tuple[Sample, ...] = (
     Sample("password", "密码：", "hunter2x", "。请保密"),
     Sample("password", "パスワード: ", "hunter2x", " です"),
     Sample("password", "mot de passe : ", "hunter2x", " merci"),
+    Sample("password", "Das Kennwort für den Server ist ", "Geh3imnis!", " bis Freitag"),
+    Sample("password", "La contraseña de la base es ", "hunter2x", " hoy"),
+    Sample("password", 'dataSource.setPassword("', "hunter2x", '");'),
+    Sample("password", '<add key="SmtpPassword" value="', "hunter2x", '" />'),
+    Sample("password", "mysql -u root -p", "hunter2x", " shop"),
+    Sample("password", "sshpass -p '", "hunter2x", "' ssh host"),
+    Sample("password", "docker login -u me -p ", "hunter2x", " registry.example.com"),
+    Sample("password", "user: ann\npass: ", "hunter2x", "\n"),
+    Sample("mailchimp_key", "the key ", made_up(32, HEX), "-us12 is old"),
+    Sample("url_password", "SENTRY=https://", made_up(32, HEX), "@o1.example.com/2"),
+    Sample("secret", "我的密钥是", made_up(32), "，报错了"),
+    Sample("secret", "API-Schlüssel: ", made_up(32), "\nname: x"),
+    Sample("secret", "ключ API: ", made_up(32), " спасибо"),
+    Sample("secret", "use the token ", made_up(40), " for it"),
+    Sample("secret", 'variable "api_token" {\n  default = "', made_up(40), '"\n}'),
+    Sample("secret", "<apiKey>", made_up(32), "</apiKey>"),
     Sample("secret", "api_key = '", made_up(32), "'"),
     Sample("secret", "client_secret: ", made_up(40, HEX), "\nid: 1"),
     Sample("secret", 'os.environ["API_KEY"] = "', made_up(32), '"'),

@@ -67,6 +67,43 @@ def test_a_token_that_a_terminal_folded_is_masked_to_its_end_and_the_line_after_
     assert redact(f"{token}\n{request}")[0] == f"[masked:jwt]\n{request}"
 
 
+FOLDED = {
+    "by a terminal": "It prints\n{0}\n{1}\n{2}\nand stops.",
+    "with a margin": "Token:\n    {0}\n    {1}\n    {2}\n\nWhat now?",
+    "in a quoted mail": "> see\n> {0}\n> {1}\n> {2}\n> bye now",
+    "in a diff": "+a = b\n+{0}\n+{1}\n+{2}\n+c = d",
+    "in a listing": "     1\t{0}\n     2\t{1}\n     3\t{2}\n     4\tc = d",
+    "by backslashes": "curl x?v={0}\\\n{1}\\\n{2}\n",
+    "as adjacent literals": 'v = (\n    "{0}"\n    "{1}"\n    "{2}"\n)',
+    "as added literals": "v = '{0}' + '{1}' +\n  '{2}';",
+    "in JSON": '{{"text": "see\\n{0}\\n{1}\\n{2}\\nand stop."}}',
+}
+
+
+@pytest.mark.parametrize("how", FOLDED)
+def test_a_token_broken_over_lines_is_masked_to_its_end(how: str) -> None:
+    for secret in (secret for kind, secret in TOKENS if kind != "jwt"):
+        middle = (16 + len(secret)) // 2
+        masked, _ = redact(FOLDED[how].format(secret[:16], secret[16:middle], secret[middle:]))
+        assert not any(secret[at : at + 8] in masked for at in range(4, len(secret) - 8)), secret
+
+
+def test_what_is_percent_encoded_or_escaped_is_masked_with_its_escapes_and_nothing_else() -> None:
+    assert redact("body=user%3Dann%26password%3Dhunter2x%26next%3D1")[0] == (
+        "body=user%3Dann%26password%3D[masked:password]%26next%3D1"
+    )
+    assert redact(json.dumps("密码：hunter2x。完"))[0] == json.dumps("密码：[masked:password]。完")
+    assert redact(json.dumps(json.dumps({"пароль": "hunter2x"})))[0] == json.dumps(
+        json.dumps({"пароль": "[masked:password]"})
+    )
+
+
+def test_a_word_or_an_identifier_on_the_line_after_a_token_is_kept() -> None:
+    token = dict(TOKENS)["github_token"]
+    for after in ("done", "550e8400-e29b-41d4-a716-446655440000", "--verbose", "Now it works: 42"):
+        assert redact(f"{token}\n{after}")[0] == f"[masked:github_token]\n{after}"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -165,6 +202,12 @@ def test_json_stays_json_however_deep_the_secret_lies(token: tuple[str, str], de
         "sk-",
         "SG.aaaaaaaaaaaaaaaa",
         "secret: str = ",
+        "abcdefghijklmnop1\n",
+        'abcdefghijklmnop1" "',
+        "%41",
+        "\\\\n1",
+        "password for the ",
+        "mysql -u a",
         "\\",
     ],
 )
