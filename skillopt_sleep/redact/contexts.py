@@ -96,7 +96,7 @@ CONTEXTS: tuple[Kind, ...] = (
         rf"(?i:cookie){_ASSIGN}(?:{_Q})?(?P<secret>[\w.-]{{1,60}}=[^\r\n\"'\\]{{8,4000}})",
         lambda value: any(random_looking(part.partition("=")[2].strip()) for part in value.split(";")),
     ),
-    Kind("url_password", ("://",), r"://[^\s:/@\"'<>\\]{0,100}:(?P<secret>[^\s@/\"'<>\\]{1,200})@(?=[\w\[.-])", real),
+    Kind("url_password", ("://",), r"://[^\s:/@\"'<>\\\[]{0,100}:(?P<secret>[^\s@/\"'<>\\]{1,200})@(?=[\w\[.-])", real),
     Kind("url_password", ("://",), r"://(?P<secret>[\w-]{20,200})@(?=[\w\[])", random_looking),
     Kind(
         "signed_url",

@@ -83,7 +83,7 @@ FOLDED = {
 @pytest.mark.parametrize("how", FOLDED)
 def test_a_token_broken_over_lines_is_masked_to_its_end(how: str) -> None:
     for secret in (secret for kind, secret in TOKENS if kind != "jwt"):
-        middle = (16 + len(secret)) // 2
+        middle = (16 + len(secret)) // 2 if len(secret) > 30 else len(secret)
         masked, _ = redact(FOLDED[how].format(secret[:16], secret[16:middle], secret[middle:]))
         assert not any(secret[at : at + 8] in masked for at in range(4, len(secret) - 8)), secret
 
