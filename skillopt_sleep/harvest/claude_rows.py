@@ -56,7 +56,7 @@ _TOOL_RESULT = re.compile(
 _ATTACHMENT = re.compile(
     rb'\{"parentUuid":(?:null|"[^"]*"),"isSidechain":(?:true|false),"attachment":\{"type":"(?!queued_command")'
 )
-"""The beginning of a row that only an `attachment` has. They are the longest rows; searching them would take longest."""
+"""The beginning of a row that only an `attachment` has: the longest rows, which would take longest to search."""
 
 _FLAGS = frozenset({"isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isVirtual", "textNotTyped"})
 """Fields that are true where the client wrote the row."""

@@ -168,6 +168,7 @@ class _Sweep:
         self._listed: set[str] = set()
         self._denied: set[str] = set()
         self._read: list[Digest] = []
+        self._read_weight = 0
         self._found = Newest(query.limit)
         self.soon_deleted_before = 0.0
         self._soon_deleted = 0
@@ -267,13 +268,14 @@ class _Sweep:
 
     def _keep(self, digest: Digest) -> None:
         self._read.append(digest)
-        if len(self._read) >= _BATCH_FILES or sum(d.entry.weight for d in self._read) > _BATCH_WEIGHT:
+        self._read_weight += digest.entry.weight
+        if len(self._read) >= _BATCH_FILES or self._read_weight > _BATCH_WEIGHT:
             self._write()
 
     def _write(self) -> None:
         if self._read:
             self._index.keep(self._source, self._root, self._read)
-            self._read = []
+            self._read, self._read_weight = [], 0
 
     def _forget(self, paths: Iterable[str]) -> None:
         known = [path for path in paths if self._known.pop(path, None) is not None]

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from skillopt_sleep.domain.sessions import LineSkipReason
 
-MAX_LINE_BYTES = 16 * 1024 * 1024
+MAX_LINE_BYTES = 8 * 1024 * 1024
 """Longer lines are dumped tool output; reading one would cost memory and give no text."""
 
 MAX_PARSED_BYTES = 4 * 1024 * 1024
@@ -63,12 +63,12 @@ class JsonlReader:
         while line := read_line(limit):
             at = self.offset
             self.offset = at + len(line)
-            if len(line) == limit:
+            if cannot_matter(line):  # most lines
+                self.lines += 1
+            elif len(line) == limit:
                 self.lines += 1
                 self._drop_rest_of(line)
                 self.skipped["odd_shape"] += 1
-            elif cannot_matter(line):
-                self.lines += 1
             elif not line.isspace():
                 self.lines += 1
                 row = self._parse(line)

@@ -62,6 +62,9 @@ class Newest:
     def __contains__(self, id_: str) -> bool:
         return id_ in self._by_id
 
+    def __len__(self) -> int:
+        return len(self._by_id)
+
     def ordered(self) -> tuple[Candidate, ...]:
         """Newest end first."""
         self._prune()

@@ -123,8 +123,8 @@ def _row(digest: Digest) -> tuple[object, ...]:
         entry.id,
         entry.ended_at.astimezone(UTC).isoformat() if entry.ended_at else None,
         entry.weight,
-        digest.session.model_dump_json() if digest.session else None,
-        digest.bookmark.model_dump_json() if digest.bookmark else None,
+        digest.session.model_dump_json(exclude_defaults=True) if digest.session else None,
+        digest.bookmark.model_dump_json(exclude_defaults=True) if digest.bookmark else None,
     )
 
 

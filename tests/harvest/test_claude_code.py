@@ -13,6 +13,7 @@ from skillopt_sleep.domain.events import Event, SessionFound, SessionSkipped, Wa
 from skillopt_sleep.domain.sessions import Harvest, Query, Session, Turn
 from skillopt_sleep.harvest import OWN_CALL_MARKER, Tally, harvest
 from skillopt_sleep.harvest.claude_code import ClaudeCodeSource
+from skillopt_sleep.harvest.conversation import MAX_TURNS
 from skillopt_sleep.redact import redact
 from tests.harvest.transcripts import START, Transcript, session_id
 
@@ -88,6 +89,16 @@ def test_a_prompt_may_be_a_list_of_blocks_and_what_the_client_adds_to_it_is_left
         ("Only for the transcript", {"isVisibleInTranscriptOnly": True}),
         ("Result without a block", {"toolUseResult": "Error: no"}),
         ("Written by the harness", {"rowSource": "harness"}),
+        ("A scheduled prompt", {"promptSource": "system", "turnOrigin": "scheduled"}),
+        ("A wake-up", {"promptSource": "typed", "wakeupSource": "cron"}),
+        ("Carry on", {"turnOrigin": "auto_continuation"}),
+        ("A suggestion of the client's", {"promptSource": "suggestion_accepted", "turnOrigin": "unknown"}),
+        ("From another session", {"origin": {"kind": "peer"}}),
+        ("From an observer", {"origin": {"kind": "observer"}, "turnOrigin": "peer"}),
+        ("From a background task", {"origin": {"kind": "task-notification"}}),
+        ("From a hook", {"origin": {"kind": "unclassified"}, "promptSource": "system"}),
+        ("Not typed", {"promptSource": "typed", "textNotTyped": True}),
+        ("Odd fields", {"promptSource": ["typed"], "turnOrigin": {"by": "who"}}),
         ([{"type": "tool_result", "content": "x"}, {"type": "text", "text": "beside a result"}], {}),
         ("<bash-input>ls</bash-input>", {}),
         ("<bash-stdout>a.py</bash-stdout><bash-stderr></bash-stderr>", {}),
@@ -102,6 +113,80 @@ def test_what_the_client_writes_in_the_persons_name_is_not_a_prompt(
 ) -> None:
     Transcript().prompt("real").user(content, **extra).reply("ok").write(tmp_path)
     assert said(only(tmp_path)) == [("user", "real"), ("assistant", "ok")]
+
+
+def queued(transcript: Transcript, text: str, **fields: object) -> Transcript:
+    """What a person types while the assistant works stands in an attachment."""
+    command = {"type": "queued_command", "prompt": text, "source_uuid": text, **fields}
+    transcript.raw('{"type":"queue-operation","operation":"enqueue","content":"NOT A TURN"}')
+    return transcript.row("attachment", attachment=command)
+
+
+def test_a_prompt_typed_while_the_assistant_works_counts_once_and_its_queue_does_not(tmp_path: Path) -> None:
+    transcript = Transcript().prompt("long task").reply("slow", message="m1")
+    for _ in range(2):
+        queued(transcript, "use tabs", commandMode="prompt", origin={"kind": "human"})
+    queued(transcript, "task done", commandMode="task-notification")
+    queued(transcript, "from a peer", commandMode="prompt", origin={"kind": "peer"})
+    queued(transcript, "hidden", commandMode="prompt", isMeta=True)
+    queued(transcript, "nobody says who wrote it")
+    queued(transcript, "odd", commandMode="prompt", prompt=7)
+    transcript.user("queued until the end", promptSource="queued").reply("ok").write(tmp_path)
+    assert [turn.text for turn in only(tmp_path).turns if turn.role == "user"] == [
+        "long task",
+        "use tabs",
+        "queued until the end",
+    ]
+    assert read(tmp_path).skipped_lines == {"odd_shape": 1}
+
+
+@pytest.mark.parametrize(
+    ("entrypoint", "kind"),
+    [
+        ("cli", "interactive"),
+        ("claude-vscode", "interactive"),
+        ("claude-desktop", "interactive"),
+        ("remote_mobile", "interactive"),
+        ("sdk-cli", "headless"),
+        ("sdk-py", "headless"),
+        ("mcp", "headless"),
+        ("claude-code-github-action", "headless"),
+    ],
+)
+def test_the_entry_point_says_whether_a_program_made_the_requests(tmp_path: Path, entrypoint: str, kind: str) -> None:
+    Transcript(entrypoint=entrypoint).user("hello", promptSource=None).user("and now?").reply("hi").write(tmp_path)
+    assert only(tmp_path, Query(include_headless=True)).entrypoint == kind
+
+
+def test_asking_again_in_nearly_the_same_words_is_marked_and_going_on_is_not(tmp_path: Path) -> None:
+    transcript = Transcript().prompt("Write the release notes for 1.2").reply("no")
+    transcript.prompt("write the release notes for 1.2!").reply("ok").prompt("go on").prompt("go on").write(tmp_path)
+    assert [turn.reasked for turn in only(tmp_path).turns if turn.role == "user"] == [False, True, False, False]
+
+
+def test_a_tools_output_that_holds_rows_of_a_conversation_is_no_conversation(tmp_path: Path) -> None:
+    row = '{"type":"user","message":{"role":"user","content":"NOT A TURN"},"timestamp":"2026-03-01T09:00:00Z"}'
+    transcript = Transcript().prompt("show me the file").reply(tools=["Read"]).tool_result(row * 3)
+    transcript.row("attachment", attachment={"type": "file", "content": {"type": "user", "message": row}})
+    transcript.reply("there").write(tmp_path)
+    assert said(only(tmp_path)) == [("user", "show me the file"), ("assistant", ""), ("assistant", "there")]
+
+
+def test_a_pasted_picture_costs_no_prompt(tmp_path: Path) -> None:
+    picture: dict[str, object] = {"type": "image", "source": {"type": "base64", "data": "A" * 6_000_000}}
+    Transcript(noise=False).prompt([picture, {"type": "text", "text": "what is this?"}]).write(tmp_path)
+    assert said(only(tmp_path)) == [("user", "what is this?")]
+
+
+def test_of_an_endless_session_the_first_turns_are_kept_and_the_rest_is_counted(tmp_path: Path) -> None:
+    transcript = Transcript(noise=False)
+    for number in range(MAX_TURNS + 10):
+        transcript.prompt(f"prompt {number}")
+    transcript.write(tmp_path)
+    found = read(tmp_path)
+    (session,) = found.sessions
+    assert (len(session.turns), session.ended_at) == (MAX_TURNS, transcript.now)
+    assert found.skipped_lines == {"too_much": 10}
 
 
 def test_a_prompt_that_begins_with_an_ordinary_tag_or_hash_is_a_prompt(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -7,6 +8,7 @@ from skillopt_sleep.domain.events import Event, LinesSkipped, SessionFound, Sess
 from skillopt_sleep.domain.ports import EventSink
 from skillopt_sleep.domain.sessions import Query, Session, Turn
 from skillopt_sleep.harvest import Tally, harvest
+from skillopt_sleep.harvest.order import Candidate, Newest
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -77,3 +79,25 @@ def test_a_tally_hands_every_event_on_unchanged() -> None:
 def test_no_sources_give_an_empty_harvest() -> None:
     found = harvest([], Query(), Tally(ignore))
     assert (found.sessions, found.files, found.skipped) == ((), 0, {})
+
+
+def test_no_more_sessions_are_kept_than_fit_into_memory_and_the_newest_are() -> None:
+    newest = Newest(None, max_weight=100)
+    for hour in (3, 1, 5, 2, 4, 0, 6):
+        newest.add(Candidate(f"s{hour}", NOON + timedelta(hours=hour), weight=30))
+    assert [candidate.id for candidate in newest.ordered()] == ["s6", "s5", "s4"]
+    assert newest.cut_by_weight
+
+
+def test_one_session_is_kept_however_heavy_it_is() -> None:
+    newest = Newest(None, max_weight=100)
+    newest.add(Candidate("s", NOON, weight=1_000))
+    assert [candidate.id for candidate in newest.ordered()] == ["s"]
+
+
+def test_a_limit_holds_while_many_sessions_pass_by() -> None:
+    newest = Newest(3)
+    for minute in random.Random(1).sample(range(2_000), 2_000):
+        newest.add(Candidate(f"s{minute}", NOON + timedelta(minutes=minute), weight=1))
+        assert len(newest) < 300
+    assert [candidate.id for candidate in newest.ordered()] == ["s1999", "s1998", "s1997"]
