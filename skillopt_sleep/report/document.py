@@ -98,6 +98,10 @@ def _skill(report: NightReport, result: SkillResult) -> Iterator[str]:
 def _reading(report: NightReport) -> Iterator[str]:
     harvest, mined = report.harvest, report.mined
     yield f"- {count(harvest.sessions, 'session')} from {count(harvest.files, 'file')} of {code(report.project)}"
+    if harvest.kept:
+        yield f"- sessions whose file is gone, from what was kept of them: {harvest.kept}"
+    if harvest.soon_deleted:
+        yield f"- transcripts that the client deletes within days: {harvest.soon_deleted}"
     yield f"- files left out: {tally(harvest.skipped, SKIPPED)}"
     yield f"- lines left out: {tally(harvest.skipped_lines, LINES_SKIPPED)}"
     yield f"- secrets masked: {tally(harvest.masked)}"

@@ -81,6 +81,7 @@ SKIPPED: Final[Mapping[SkipReason, str]] = MappingProxyType(
         "vanished": "gone before it could be read",
         "other_project": "of another project",
         "outside_window": "outside the time window",
+        "denied_folder": "in a folder that must not be read",
     }
 )
 LINES_SKIPPED: Final[Mapping[LineSkipReason, str]] = MappingProxyType(
@@ -90,6 +91,7 @@ LINES_SKIPPED: Final[Mapping[LineSkipReason, str]] = MappingProxyType(
         "truncated": "cut off",
         "undecodable": "not UTF-8",
         "odd_shape": "of an unexpected shape",
+        "too_much": "beyond the longest session that is kept",
     }
 )
 EDIT_STATUSES: Final[Mapping[EditStatus, str]] = MappingProxyType(
