@@ -6,8 +6,9 @@ process for each skill version, but would test the skill in a place where it doe
 take the service's prompt cache away from it. A night has a handful of versions and hundreds of calls, so processes are
 rarely started anew (`claude_pool`).
 
-Structured replies are asked for in words and validated. The client's own `--json-schema` costs a second request for
-each call (measured: two turns, the prompt sent twice) and a process for each schema.
+Structured replies are asked for in words and validated: one request, and the same process as any other prompt. The
+client's own `--json-schema` costs about as much, but needs a process for each schema, refuses ours as they come from
+pydantic ("strict mode: unknown keyword: discriminator") and asks a second time when a model answers in plain JSON.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class Turn:
         """One line of the client's output."""
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             event = None
         match event:
             case {"type": "stream_event", "event": {"type": str()} as inner} if event.get("parent_tool_use_id") is None:
@@ -115,8 +115,7 @@ class Turn:
                 self.was_reset = True
             case {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", **info}}:
                 self.limited = True
-                seconds = info.get("resetsAt")
-                self.resets_at = datetime.fromtimestamp(seconds, UTC) if isinstance(seconds, int | float) else None
+                self.resets_at = _moment(info.get("resetsAt"))
             case {"type": str()}:
                 pass
             case _:
@@ -205,6 +204,16 @@ def _without_the_model(said: str) -> ModelError:
     if _LOGIN.search(said):
         return ModelAuthError(f"Claude Code is not let in: {_short(said)}.", hint=_LOG_IN)
     return ModelError(f"`claude` answered without asking the model: {_short(said) or 'nothing'}.", billed=False)
+
+
+def _moment(seconds: object) -> datetime | None:
+    """Seconds since 1970, as far as they are a time."""
+    if not isinstance(seconds, int | float):
+        return None
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _lenient(usage: dict[str, Any]) -> _Tokens:
