@@ -12,7 +12,7 @@ import anyio.to_thread
 
 from skillopt_sleep.backend.claude_worker import Setup, Worker
 
-_PATIENCE = 8
+_PATIENCE = 32
 """Hand-overs that a call lets pass to younger ones before it must be next."""
 
 
