@@ -248,3 +248,33 @@ def test_a_mining_model_that_is_down_leaves_what_the_rules_found(desk: Desk) -> 
     report = app.run(mining_request(judge_model=None), desk.environment).report
     assert report.mined.dropped["the mining model gave no usable answer"] == 12
     assert [skill.tasks for skill in report.skills] == [12]
+
+
+# --- checks of form that a model wrote --------------------------------------------------------------------------------
+
+
+def form_only() -> list[dict[str, Any]]:
+    return rows(op="section_present", arg="Risks", author="model")
+
+
+def test_checks_of_form_that_a_model_wrote_certify_nothing_alone(desk: Desk) -> None:
+    (result,) = desk.run(graded(), desk.tasks(form_only())).report.skills
+    assert result.verdict
+    assert (result.verdict.decision, result.verdict.reason) == ("inconclusive", "shape_only")
+
+
+def test_beside_better_judges_they_have_no_say_at_the_gate(desk: Desk) -> None:
+    """The form gets better and the substance does not: what counts is the substance."""
+    substance = [{**row, "id": f"{row['id']}-r", "checks": [{"op": "contains", "arg": "tea"}]} for row in rows()]
+    (result,) = desk.run(graded(), desk.tasks([*form_only(), *substance])).report.skills
+    assert result.verdict
+    assert result.verdict.decision != "accept"
+    assert result.verdict.effect == 0.0
+
+
+def test_a_person_who_has_reviewed_them_vouches_for_them(desk: Desk) -> None:
+    file = desk.tasks(form_only())
+    Path(file).write_text("reviewed: true\n" + Path(file).read_text())
+    (result,) = desk.run(graded(), file).report.skills
+    assert result.verdict
+    assert result.verdict.decision == "accept"
