@@ -72,8 +72,10 @@ class Confirmation:
     @property
     def first_batch(self) -> Asked:
         """The pairs that any candidate will be judged by first."""
-        if self.granted.level is None or self._at_one_look:
-            return self._everything if self._at_one_look else ()
+        if self._at_one_look:
+            return self._everything
+        if self.granted.level is None:
+            return ()
         policy = self.options.policy.model_copy(update={"alpha": self.granted.level})
         return SequentialGate(self.granted.families, policy, seed=self.seed).next_batch()
 
