@@ -1,8 +1,9 @@
 """The sequential procedure: says which pairs to gather next, and stops as soon as the answer is clear.
 
 Families in random order, breadth first: one pair for each of their tasks, then a second, then a third. The first look
-comes as soon as any data at all could be accepted, the others after every quarter of a pass. The level grows with the
-calls used (Pocock type); at some looks the gate gives up if the rest of the budget is unlikely to lead to acceptance.
+comes as soon as any data at all could be accepted, the others after every quarter of a pass, or a part of it where a
+quarter holds more than five families. The level grows with the calls used (Pocock type); at some looks the gate gives
+up if the rest of the budget is unlikely to lead to acceptance.
 
 Looks by quarters, because each look waits for its slowest attempt. A look after every single family finds no more and
 saves no calls that could be measured (docs/adr/0007), and takes up to four times as many rounds.
@@ -25,6 +26,8 @@ GIVE_UP_BELOW = 0.05
 """Predicted chance of acceptance below which the gate stops. Less would find a little more, and cost more on idle
 edits; whatever it is, the false-accept rate does not grow."""
 
+_MOST_BETWEEN_LOOKS = 5
+"""Families that are sampled between two looks: ten attempts, about what runs side by side."""
 _ALL_MOVED = 1.0 - 1e-9
 
 Outcome = Literal["better", "worse", "futile", "exhausted"]
@@ -150,16 +153,22 @@ class SequentialTest:
 
 def schedule(families: int, policy: GatePolicy) -> list[Stage]:
     """The looks at the full budget, in order."""
-    quarters = sorted({math.ceil(families * quarter / 4) for quarter in (1, 2, 3, 4)})
+    quarters = _cut(families, 4)
+    steps = _cut(families, 4 * math.ceil(families / (4 * _MOST_BETWEEN_LOOKS)))
     first = _first_useful_look(families, policy)
     stages = []
     for sample in range(policy.samples):
-        ends = quarters if sample else sorted({first, *(end for end in quarters if end > first)})
+        ends = steps if sample else sorted({first, *(end for end in steps if end > first)})
         for start, stop in zip([0, *ends], ends, strict=False):
             final = sample == policy.samples - 1 and stop == families
             may_give_up = stop in quarters[1:] or (sample == 0 and start == 0)
             stages.append(Stage(sample, start, stop, may_give_up=may_give_up, final=final))
     return stages
+
+
+def _cut(families: int, parts: int) -> list[int]:
+    """Where `parts` about equal parts of the order end."""
+    return sorted({math.ceil(families * part / parts) for part in range(1, parts + 1)})
 
 
 def _first_useful_look(families: int, policy: GatePolicy) -> int:
