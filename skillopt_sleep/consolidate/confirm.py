@@ -91,12 +91,16 @@ class Confirmation:
             return judge_gate(evidence, self.options.policy, overlap=self.overlap, shape_only=self.shape_only)
         past = self.tests.all()
         earlier = [test for test in past if test.question == question and test.families.keys() & self.families.keys()]
-        closed = next((test.verdict for test in earlier if test.verdict is not None), None)
-        if closed is not None:
-            return _restated(closed)
-        test = earlier[-1] if earlier else self._opened(question)
-        if test is None:
-            return self._no_test()
+        unfinished = [test for test in earlier if test.verdict is None]
+        if unfinished:
+            test = unfinished[-1]
+        else:
+            granted = account.grant_unused(self.families, past, self.options.policy) if earlier else self.granted
+            if granted is None:
+                return _restated(earlier[-1])
+            if granted.level is None:
+                return self._no_test()
+            test = self._opened(question, granted, granted.level)
         gate = SequentialGate(test.families, test.policy, seed=test.seed)
         test = await self._gather(gate, test, comparison, events)
         verdict = gate.verdict()
@@ -121,15 +125,13 @@ class Confirmation:
         )
         return self.options.one_look or bar in _JUST_AN_IDEA
 
-    def _opened(self, question: Question) -> GateTest | None:
-        if self.granted.level is None:
-            return None
+    def _opened(self, question: Question, granted: account.Grant, level: float) -> GateTest:
         return GateTest(
             question=question,
-            families=self.granted.families,
-            policy=self.options.policy.model_copy(update={"alpha": self.granted.level}),
+            families=granted.families,
+            policy=self.options.policy.model_copy(update={"alpha": level}),
             seed=self.seed,
-            number=self.granted.number,
+            number=granted.number,
         )
 
     def _no_test(self) -> Verdict:
@@ -207,7 +209,9 @@ def _look(question: Question, gate: SequentialGate) -> LookTaken:
     )
 
 
-def _restated(verdict: Verdict) -> Verdict:
+def _restated(test: GateTest) -> Verdict:
     """The verdict of a test that is closed. The same change is never tested twice on the same tasks."""
-    said = f"{verdict.explanation} (Found in an earlier night: the same change is not tested twice on the same tasks.)"
-    return verdict.model_copy(update={"explanation": said})
+    if test.verdict is None:
+        raise ValueError("only a closed test has a verdict to state again")
+    said = "(Found in an earlier night: the same change is not tested twice on the same tasks.)"
+    return test.verdict.model_copy(update={"explanation": f"{test.verdict.explanation} {said}"})

@@ -45,10 +45,14 @@ def grant(families: Families, past: Sequence[GateTest], policy: GatePolicy) -> G
     whole = _grant(families, past, policy)
     if whole.level is not None:
         return whole
+    return grant_unused(families, past, policy) or whole
+
+
+def grant_unused(families: Families, past: Sequence[GateTest], policy: GatePolicy) -> Grant | None:
+    """Leave to test on those families alone that no test has looked at; None where they are too few."""
     fresh = _unused(families, past)
-    if policy.min_families <= len(fresh) < len(families):
-        return _grant(fresh, past, policy)
-    return whole
+    granted = _grant(fresh, past, policy)
+    return granted if len(fresh) >= policy.min_families and granted.level is not None else None
 
 
 def standing(

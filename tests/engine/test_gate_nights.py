@@ -217,6 +217,20 @@ def test_six_families_give_one_test_at_full_strength_and_then_need_unused_ones(d
     assert min(int(name.rpartition(" ")[2]) for name in gate_attempts(third)) == 6, "the unused ones alone"
 
 
+def test_a_change_that_could_not_be_settled_is_tested_again_once_there_are_enough_unused_tasks(desk: Desk) -> None:
+    def half(prompt: Prompt) -> str:
+        return "A brief." if asked(prompt) in {f"gate question {n}" for n in (0, 2, 4)} else follows_rules(prompt)
+
+    first = verdict_of(desk, half, desk.tasks(rows(gate=6)))
+    assert (first.decision, first.families) == ("inconclusive", 6)
+    still = verdict_of(desk, half, desk.tasks(rows(gate=10)))
+    assert "not tested twice" in still.explanation, "four unused families are too few"
+    puppet = Puppet(half, proposes(ADD_RISKS))
+    (result,) = desk.run(puppet, desk.tasks(rows(gate=12)), candidates=1).report.skills
+    assert result.verdict
+    assert (result.verdict.decision, result.verdict.alpha, result.verdict.families) == ("accept", 0.05, 6)
+
+
 def test_a_plan_says_beforehand_where_no_result_could_be_accepted(desk: Desk) -> None:
     def note(tasks: str, **more: Any) -> str:
         Stage.puppet = Puppet(follows_rules, proposes(ADD_RISKS))
