@@ -33,6 +33,8 @@ class Crew:
     """Who works through a night, and under which rules."""
 
     roles: Roles
+    memory_roles: Roles
+    """The same for memory files, which an agent reads in another place than a skill."""
     models: dict[Role, str]
     simulated: bool
     options: EpochOptions
@@ -124,7 +126,7 @@ class _Night:
                 item.name,
                 item.doc,
                 item.tasks,
-                self.crew.roles,
+                self.crew.memory_roles if item.file.is_memory else self.crew.roles,
                 self.crew.options,
                 tests=self.crew.gate_tests,
                 turned_down=self.memory.turned_down(item.name),

@@ -260,9 +260,15 @@ def _roles(work: Workload, forecast: Forecast) -> tuple[PlannedRole, ...]:
     return tuple(_planned_role(role, load, forecast) for role, load in loads.items() if load.most_calls)
 
 
+def _attempt_prompt(item: SkillWork, task: Task) -> Prompt:
+    """What the target is asked first, under the document as it is."""
+    text = item.doc.text
+    return first_prompt(task, "", text, sample=0) if item.file.is_memory else first_prompt(task, text, "", sample=0)
+
+
 def _add_attempts(load: _Load, item: SkillWork, task: Task, forecast: Forecast) -> int:
     """Add all attempts at one task; returns the most tokens that one of them can write."""
-    prompt = first_prompt(task, item.doc.text, "", sample=0)
+    prompt = _attempt_prompt(item, task)
     times = times_asked(task, forecast.settings)
     rounds, most_rounds = (2, MAX_ROUNDS) if task.tools else (1, 1)
     given, written = forecast.most("target", prompt)
@@ -287,7 +293,7 @@ def _add_grades(load: _Load, task: Task, most_written: int, forecast: Forecast) 
 def _add_fresh_pairs(load: _Load, item: SkillWork, forecast: Forecast) -> None:
     """What is made beside the gate's budget, where an edit would otherwise be accepted: reserved, not expected."""
     rounds = MAX_ROUNDS if any(task.tools for task in item.tasks) else 1
-    sizes = [forecast.most("target", first_prompt(task, item.doc.text, "", sample=0)) for task in item.tasks]
+    sizes = [forecast.most("target", _attempt_prompt(item, task)) for task in item.tasks]
     given, written = max((size[0] for size in sizes), default=0), max((size[1] for size in sizes), default=0)
     load.allow(_beside(item, forecast.settings, rounds), given + (rounds - 1) * written, written)
 
@@ -410,12 +416,14 @@ def planned_prompts(work: Workload, forecast: Forecast) -> tuple[PlannedPrompt, 
 def _attempts_shown(item: SkillWork, forecast: Forecast) -> Iterator[PlannedPrompt]:
     """Each attempt under the skill as it is, then each under the documents that are tried."""
     settings = forecast.settings
-    changed = prompts.render("target", skill="[the skill with the edits that are tried]", memory="").text
+    tried = "[the document with the edits that are tried]"
+    skill, memory = ("", tried) if item.file.is_memory else (tried, "")
+    changed = prompts.render("target", skill=skill, memory=memory).text
     for known in (True, False):
         for task in item.tasks:
             as_it_is = settings.train_samples if task.slice == "train" else settings.samples
             times = times_asked(task, settings)
-            prompt = first_prompt(task, item.doc.text, "", sample=0)
+            prompt = _attempt_prompt(item, task)
             if times:
                 yield PlannedPrompt(
                     role="target",

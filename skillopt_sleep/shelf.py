@@ -1,4 +1,8 @@
-"""Where skills live, and which of them may be changed. Looks only; adopting is `staging`'s business."""
+"""Where skills and memory files live, and which of them may be changed. Looks only; adopting is `staging`'s business.
+
+A memory file (`CLAUDE.md`, `AGENTS.md`) is what an agent reads in every session of a project, or of a person. It is
+improved as a skill is, within a region of its own, from the sessions that used no skill.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,12 @@ from typing import Literal
 from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.errors import ConflictError, InputError, UnknownName
 
-Scope = Literal["project", "user", "plugin"]
+Scope = Literal["project", "user", "plugin", "memory"]
+
+PROJECT_MEMORY = ("CLAUDE.md", "AGENTS.md")
+"""Memory files at a project's root, in the order in which sessions without a skill are given to them."""
+USER_MEMORY = "user:CLAUDE.md"
+"""What a person's own memory file is called here."""
 
 
 def claude_root(environ: Mapping[str, str], home: Path) -> Path:
@@ -27,7 +36,7 @@ def whole_path(text: str) -> Path:
 
 
 class SkillFile(Frozen):
-    """One skill file that an agent can load."""
+    """One file that tells an agent how to work: a skill, or a memory file."""
 
     name: str
     """The name an agent uses for it; a plugin's skills are called `plugin:skill`."""
@@ -35,9 +44,23 @@ class SkillFile(Frozen):
     path: Path
 
     @property
+    def is_memory(self) -> bool:
+        return self.scope == "memory"
+
+    @property
     def writable(self) -> bool:
-        """Skills inside a plugin's cache belong to the plugin: an update would take every change away."""
-        return self.scope != "plugin"
+        return self.why_not_writable is None
+
+    @property
+    def why_not_writable(self) -> str | None:
+        """Why it must not be changed, in words; None if it may be."""
+        if self.scope == "plugin":  # an update would take every change away
+            return "belongs to a plugin and is read-only"
+        try:
+            protected = not self.path.stat().st_mode & 0o222
+        except OSError:
+            return None  # reading it will say what is wrong
+        return "is write-protected" if protected else None
 
 
 class Shelf:
@@ -48,12 +71,17 @@ class Shelf:
         self._project = project
 
     def skills(self) -> tuple[SkillFile, ...]:
-        """All skills: the project's first, then the user's, then plugins'; by name within each."""
+        """All of them: the project's skills first, then the user's, then plugins', by name; then memory files."""
         return (
             *self._in_folder(self._project / ".claude" / "skills", "project"),
             *self._in_folder(self._claude_root / "skills", "user"),
             *self._plugins(),
+            *self._memory(),
         )
+
+    def project_memory(self) -> str | None:
+        """The name of the project's memory file, where there is one."""
+        return next((name for name in PROJECT_MEMORY if (self._project / name).is_file()), None)
 
     def find(self, name: str) -> SkillFile:
         """The skill of that name; a project's own skill goes before the user's.
@@ -91,3 +119,10 @@ class Shelf:
         cache = self._claude_root / "plugins" / "cache"  # cache/<market>/<plugin>/<version>/skills
         for folder in sorted(cache.glob("*/*/*/skills")):
             yield from self._in_folder(folder, "plugin", prefix=f"{folder.parents[1].name}:")
+
+    def _memory(self) -> Iterator[SkillFile]:
+        """Only files that exist: nobody is given a memory that they did not begin."""
+        places = [(name, self._project / name) for name in PROJECT_MEMORY]
+        for name, file in (*places, (USER_MEMORY, self._claude_root / "CLAUDE.md")):
+            if file.is_file():
+                yield SkillFile(name=name, scope="memory", path=file)

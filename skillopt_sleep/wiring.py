@@ -345,14 +345,15 @@ async def staff(
             cache.close()
 
 
-def roles(models: Mapping[Role, Model]) -> Roles:
-    """Who does what with these models."""
+def roles(models: Mapping[Role, Model], *, as_memory: bool = False) -> Roles:
+    """Who does what with these models. With `as_memory`, the document that is tried is a memory file, and no skill."""
     from skillopt_sleep.agents.tool_loop import ToolLoop
     from skillopt_sleep.domain.ports import Roles
     from skillopt_sleep.judges import JudgeByCriterion, RubricJudge
 
     judge = JudgeByCriterion(grader=RubricJudge(models["judge"]) if "judge" in models else None)
-    return Roles(agent=ToolLoop(models["target"]), optimizer=models["optimizer"], judge=judge)
+    agent = ToolLoop(models["target"], as_memory=as_memory)
+    return Roles(agent=agent, optimizer=models["optimizer"], judge=judge)
 
 
 @asynccontextmanager
@@ -370,6 +371,7 @@ async def crew(
     async with staff(environment, where, settings, events, most, run) as present:
         yield Crew(
             roles=roles(present.models),
+            memory_roles=roles(present.models, as_memory=True),
             models={role: model.id for role, model in present.models.items()},
             simulated=present.simulated,
             options=epoch_options(settings),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from skillopt_sleep.domain.errors import InputError, NothingToDo, UnknownName, UsageError
+from skillopt_sleep.domain.errors import ConflictError, InputError, NothingToDo, UnknownName, UsageError
 from skillopt_sleep.domain.events import PhaseFinished, PhaseStarted
 from skillopt_sleep.domain.llm import Prompt
 from skillopt_sleep.domain.ports import EventSink, Model, TranscriptSource
@@ -137,8 +137,10 @@ def _assign(search: Search, harvested: HarvestCounts, mined: MineCounts, tasks: 
     left_out: Counter[str] = Counter()
     by_skill: dict[str, list[Task]] = {name: [] for name in search.only}
     sole = search.only[0] if len(search.only) == 1 else None
+    # what sessions without a skill were about is the project's memory file's business; of other projects' nobody's
+    memory = search.shelf.project_memory() if search.query.project is not None else None
     for task in tasks:
-        name = task.skill or (sole if search.given is not None else None)
+        name = task.skill or (sole if search.given is not None else memory)
         why = _why_left_out(search, task, name)
         if why is None and name is not None:
             by_skill.setdefault(name, []).append(task)
@@ -154,8 +156,11 @@ def _assign(search: Search, harvested: HarvestCounts, mined: MineCounts, tasks: 
         except UnknownName:
             left_out[f"the skill {name!r} is not installed any more"] += len(by_skill[name])
             continue
-        if not file.writable:
-            left_out[f"the skill {name!r} belongs to a plugin and is read-only"] += len(by_skill[name])
+        except ConflictError as error:  # names that differ only by case: whose sessions these were is not known
+            left_out[error.message] += len(by_skill[name])
+            continue
+        if why := file.why_not_writable or _twin(file, skills):
+            left_out[f"{file.name!r} {why}"] += len(by_skill[name])
             continue
         try:
             doc = SkillDoc.read(file.path)
@@ -169,6 +174,14 @@ def _assign(search: Search, harvested: HarvestCounts, mined: MineCounts, tasks: 
             skills.append(SkillWork(file, doc, (*by_skill[name], *own)))
             evals += own
     return Workload(harvested, mined, tuple(skills), dict(+left_out), (*tasks, *evals))
+
+
+def _twin(file: SkillFile, skills: Sequence[SkillWork]) -> str | None:
+    """What to say of a file that is worked on already under another name: through a link, or another spelling."""
+    for other in skills:
+        if other.file.path.exists() and file.path.exists() and other.file.path.samefile(file.path):
+            return f"is the same file as {other.name!r}, which is worked on"
+    return None
 
 
 def _why_left_out(search: Search, task: Task, skill: str | None) -> str | None:
@@ -192,7 +205,7 @@ def _own_evals(search: Search, file: SkillFile, tasks: Sequence[Task], left_out:
     An eval that makes the same request as a task from the sessions joins its family: in another slice, it would show
     the gate what was trained on. Evals that cannot be read leave themselves out, not the skill.
     """
-    if search.given is not None or search.found is not None:  # found tasks hold them already
+    if search.given is not None or search.found is not None or file.is_memory:  # found tasks hold them already
         return ()
     try:
         found = evals_beside(file.path, search.policy, skill=file.name)

@@ -17,17 +17,21 @@ class ToolLoop:
     """Runs a task's tools for real until the model answers without calling one.
 
     After `max_rounds` requests the last text stands as the answer, whatever the model still wanted to call. A task
-    without tools takes one request, as with `SingleTurn`.
+    without tools takes one request, as with `SingleTurn`. With `as_memory`, the document that is tried stands where a
+    memory file stands, and not where a skill does.
     """
 
-    def __init__(self, model: Model, memory: str = "", *, max_rounds: int = MAX_ROUNDS) -> None:
+    def __init__(
+        self, model: Model, memory: str = "", *, as_memory: bool = False, max_rounds: int = MAX_ROUNDS
+    ) -> None:
         self._model = model
         self._memory = memory
+        self._as_memory = as_memory
         self._max_rounds = max_rounds
 
     @property
     def id(self) -> str:
-        return f"tool-loop({self._model.id})"
+        return f"tool-loop({self._model.id}{', memory' if self._as_memory else ''})"
 
     async def attempt(self, task: Task, skill: str, *, sample: int) -> Attempt:
         """One attempt. Raises what the model raises, and `ModelMalformed` for an empty reply.
@@ -37,7 +41,8 @@ class ToolLoop:
         """
         tools = {tool.name: tool for tool in task.tools}
         specs = tuple(_spec(tool) for tool in tools.values())
-        prompt = first_prompt(task, skill, self._memory, sample=sample, tools=specs)
+        skill, memory = ("", skill) if self._as_memory else (skill, self._memory)
+        prompt = first_prompt(task, skill, memory, sample=sample, tools=specs)
         text, usage, ran, calls = "", Usage(), list[ToolCall](), 0
         while calls < self._max_rounds:
             reply = await self._model.generate(prompt)

@@ -15,6 +15,7 @@ import anyio
 from anyio.lowlevel import RunVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from skillopt_sleep.backend.claude_models import ALIASES
 from skillopt_sleep.backend.endpoint import Endpoint, endpoint, first_set
 from skillopt_sleep.backend.registry import Options
 from skillopt_sleep.backend.structured import require_whole, wire_schema
@@ -32,11 +33,6 @@ from skillopt_sleep.domain.llm import AssistantMessage, Prompt, Reply, StopReaso
 
 if TYPE_CHECKING:
     import anthropic
-
-ALIASES: Mapping[str, str] = MappingProxyType(
-    {"haiku": "claude-haiku-5-5", "sonnet": "claude-sonnet-5-5", "opus": "claude-opus-5-5"}
-)
-"""Short names, as of 2026-12-01. Pinned, so that a name means the same model in two nights that are compared."""
 
 _ADDRESS = "https://api.anthropic.com"
 _LOGIN = 'Set ANTHROPIC_API_KEY to a key of the service, or use "claude" for a Claude Code login.'

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
+from skillopt_sleep.backend.claude_models import ALIASES
 from skillopt_sleep.backend.claude_pool import Pool
 from skillopt_sleep.backend.claude_worker import Setup, Worker
 from skillopt_sleep.backend.structured import require
@@ -30,14 +31,6 @@ from skillopt_sleep.domain.llm import Prompt, Reply, UserMessage, most_prompt_to
 
 if TYPE_CHECKING:
     from skillopt_sleep.backend.registry import Options
-
-ALIASES = {
-    "haiku": "claude-haiku-5-5",
-    "sonnet": "claude-sonnet-5-5",
-    "opus": "claude-opus-5-5",
-    "fable": "claude-fable-5-2",
-}
-"""What the client means by these names in 2.1.332. Resolved here, so that what is priced and cached is what answers."""
 
 FRAME_TOKENS = 2048
 """More tokens than the client adds to a request (measured: 1.7 KB of text, the path of the empty folder included)."""

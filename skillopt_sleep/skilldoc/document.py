@@ -26,6 +26,8 @@ from skillopt_sleep.skilldoc.layout import (
 )
 
 HEADING = "## Learned rules"
+MOST_BYTES = 1_000_000
+"""Larger files are no skills; each attempt would send all of it."""
 _Objection = tuple[EditStatus, str]
 
 
@@ -51,9 +53,12 @@ class SkillDoc:
     def read(cls, path: Path) -> SkillDoc:
         """The document at `path`; a missing file is an empty document that does not exist yet.
 
-        Raises `InputError`, naming the path, for what cannot be read.
+        Raises `InputError`, naming the path, for what cannot be read, and for what is too large to be a document that
+        an agent reads.
         """
         try:
+            if path.stat().st_size > MOST_BYTES:
+                raise InputError(f"{path} is larger than {MOST_BYTES // 1000:,} KB, and no agent reads so much.")
             return cls(path.read_bytes(), path=path)
         except FileNotFoundError:
             return cls(b"", path=path, exists=False)

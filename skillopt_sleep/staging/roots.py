@@ -8,10 +8,12 @@ from pathlib import Path
 
 from skillopt_sleep.domain.errors import ConflictError
 
+_MEMORY = ("CLAUDE.md", "AGENTS.md")
+
 
 @dataclass(frozen=True, slots=True)
 class AllowedRoots:
-    """A person's own skills, a project's skills, and folders that were named explicitly."""
+    """A person's own skills and memory file, a project's, and folders that were named explicitly."""
 
     claude_root: Path
     project_root: Path
@@ -20,14 +22,14 @@ class AllowedRoots:
     def check(self, target: Path) -> Path:
         """The real file behind `target`. Raises `ConflictError` for a path that must not be changed.
 
-        The path itself must lie in an allowed folder and name a skill file. A link in a person's own folder was put
-        there by that person (skills are often kept in a dotfiles repository), so its real file is changed and the link
-        stays. A link in a project may come from whoever wrote the project: it must not lead out of it. A plugin's
-        files are never touched, however they are reached.
+        The path itself must lie in an allowed folder and name a skill file, or be a memory file in its one place. A
+        link in a person's own folder was put there by that person (skills are often kept in a dotfiles repository), so
+        its real file is changed and the link stays. A link in a project may come from whoever wrote the project: it
+        must not lead out of it. A plugin's files are never touched, however they are reached.
         """
         plain = Path(os.path.normpath(target))
-        if not target.is_absolute() or plain != target or plain.name != "SKILL.md":
-            raise _refused(target, "it is not the absolute path of a SKILL.md")
+        if not target.is_absolute() or plain != target or plain.name not in ("SKILL.md", *_MEMORY):
+            raise _refused(target, "it is not the absolute path of a SKILL.md or of a memory file")
         try:
             real = target.resolve()
         except (OSError, RuntimeError) as error:  # RuntimeError: Python 3.11 and 3.12 on links in a circle
@@ -36,9 +38,14 @@ class AllowedRoots:
             raise _refused(target, "it belongs to a plugin, whose next update would take the change away")
         if real.suffix.lower() not in (".md", ".markdown"):
             raise _refused(target, f"its link leads to {real.name}, which is no Markdown file")
-        if any(_within(plain, root) for root in (self.claude_root / "skills", *self.extra)):
+        if plain.name in _MEMORY:
+            own, of_project = plain == self.claude_root / "CLAUDE.md", plain.parent == self.project_root
+        else:
+            own = any(_within(plain, root) for root in (self.claude_root / "skills", *self.extra))
+            of_project = _within(plain, self.project_root / ".claude" / "skills")
+        if own:
             return real
-        if not _within(plain, self.project_root / ".claude" / "skills"):
+        if not of_project:
             raise _refused(target, "it lies outside the folders of skills")
         if not _within(real, self.project_root):
             raise _refused(target, f"its link leads out of the project, to {real}")

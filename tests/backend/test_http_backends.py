@@ -10,8 +10,9 @@ import anyio
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from skillopt_sleep.backend.anthropic_api import ALIASES, resolve
+from skillopt_sleep.backend.anthropic_api import resolve
 from skillopt_sleep.backend.cached import cache_key
+from skillopt_sleep.backend.claude_models import ALIASES
 from skillopt_sleep.backend.endpoint import endpoint
 from skillopt_sleep.backend.registry import Options, build
 from skillopt_sleep.backend.structured import wire_schema
