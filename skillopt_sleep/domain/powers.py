@@ -68,9 +68,11 @@ _ENDINGS = (
     r"com|org|net|io|dev|ai|co|app|xyz|info|biz|me|us|uk|de|fr|jp|cn|ru|eu|gov|edu|example|test|local|internal|cloud|site"
     r"|online|top|club|live|tech|store|link|click|zip|tk|ws|cc|tv|to|gg|ly|ch|at|nl|se|es|it|pl|in|br|au|ca|kr|onion"
 )
+# The bounds are those of host names, and keep a long pasted text from taking seconds.
 _ADDRESS = re.compile(
-    r"\b(?:[a-z][a-z0-9+.-]*://|git@|mailto:)[^\s<>\"'`|)\]}]+"
-    rf"|(?<![\w@./-])(?:[\w.+-]+@)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:{_ENDINGS})(?![\w.-]*[\w-])(?:[:/][^\s<>\"'`|)\]}}]*)?"
+    r"\b(?:[a-z][a-z0-9+.-]{0,24}://|git@|mailto:)[^\s<>\"'`|)\]}]+"
+    r"|(?<![\w@./-])(?:[\w.+-]{1,64}@)?(?:[a-z0-9][a-z0-9-]{0,62}\.){1,20}"
+    rf"(?:{_ENDINGS})(?![\w.-]*[\w-])(?:[:/][^\s<>\"'`|)\]}}]*)?"
     r"|(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])(?:[:/][^\s<>\"'`|)\]}]*)?"
     r"|(?<![\w.])localhost(?::\d+)?(?:/[^\s<>\"'`|)\]}]*)?",
     re.IGNORECASE,

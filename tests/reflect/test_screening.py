@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from skillopt_sleep.domain.skills import AddRule, DropRule, Edit, ReplaceRule
@@ -182,3 +184,10 @@ def test_something_like_it_or_its_prohibition_allows_nothing(rule: str, typed: s
 )
 def test_ordinary_rules_need_nobodys_word(rule: str) -> None:
     assert screen([AddRule(text=rule)], leaks=never, typed=[])[1] == ()
+
+
+@pytest.mark.parametrize("part", ["a.", "a-", "a@", "never use ", "`a ", "skip a b c ", "$("])
+def test_a_long_pasted_text_is_read_in_no_time(part: str) -> None:
+    began = time.process_time()
+    screen([AddRule(text="Use sudo.")], leaks=never, typed=[part * (60_000 // len(part))])
+    assert time.process_time() - began < 2.0
