@@ -19,6 +19,7 @@ from skillopt_sleep.requests import (
     HarvestRequest,
     ProposalRequest,
     RunRequest,
+    SkillsRequest,
     StatusRequest,
 )
 from skillopt_sleep.settings import (
@@ -220,7 +221,8 @@ def status(request: StatusRequest, environment: Environment) -> StatusView:
 
     where = _places(request, environment)
     nights, unreadable = where.project.nights(limit=request.limit)
-    waiting = [_line(staged) for staged in list_proposals(where.project) if staged.status == "staged"]
+    proposals = list_proposals(where.project)
+    waiting = [_line(staged) for staged in proposals if staged.status == "staged"]
     holder = where.project.night_holder()
     running = f"A night is running ({holder}). " if holder else ""
     if waiting:
@@ -233,6 +235,7 @@ def status(request: StatusRequest, environment: Environment) -> StatusView:
         project=str(where.project.root),
         running=holder,
         waiting=tuple(waiting),
+        adopted=tuple(_line(staged) for staged in proposals if staged.status == "adopted"),
         nights=tuple(
             NightLine(
                 id=report.id,
@@ -275,6 +278,7 @@ def adopt(request: AdoptRequest, environment: Environment) -> ChangeView:
         staged,
         roots=wiring.allowed_roots(where),
         unverified=request.unverified,
+        again=request.again,
         clock=environment.clock,
     )
     return ChangeView(
@@ -326,9 +330,9 @@ def dismiss(request: ProposalRequest, environment: Environment) -> ChangeView:
     )
 
 
-def list_skills(environment: Environment) -> SkillsView:
-    """Skills that an agent can load here."""
-    where = _places(Frozen(), environment)
+def list_skills(request: SkillsRequest, environment: Environment) -> SkillsView:
+    """Skills and memory files that an agent can load here."""
+    where = _places(request, environment)
     found = wiring.shelf(where).skills()
     return SkillsView(
         summary=f"{len(found)} skills, {sum(1 for skill in found if skill.writable)} of which may be changed.",

@@ -9,6 +9,7 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 waiting for answers, 4 conflict, 5 inconc
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -54,12 +55,27 @@ def run(build: Callable[[], App], arguments: Sequence[str]) -> int:
     except SleepError as error:
         return _fail(error, as_json=as_json)
     except KeyboardInterrupt:
-        sys.stderr.write("Interrupted. What was done so far is kept; `skillopt-sleep status` shows it.\n")
-        return 130
+        return _fail(Interrupted(), as_json=as_json)
     except BrokenPipeError:  # `| head` went away: not an error of ours; keep the interpreter from complaining at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EBADF):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stderr.write(f"error: the result cannot be written to where it should go: {error.strerror}.\n")
+        return 1
     return result if isinstance(result, int) else 0
+
+
+class Interrupted(SleepError):
+    """A person pressed Ctrl-C."""
+
+    code = "interrupted"
+    exit_code = 130
+
+    def __init__(self) -> None:
+        super().__init__("Interrupted.", hint="What was done so far is kept; `skillopt-sleep status` shows it.")
 
 
 def _fail(error: SleepError, *, as_json: bool) -> int:

@@ -23,7 +23,7 @@ from skillopt_sleep.domain.gate_tests import GateTests
 from skillopt_sleep.domain.llm import Role
 from skillopt_sleep.domain.ports import Roles
 from skillopt_sleep.domain.reports import NightReport, NightStatus, RoleSpend, SkillResult
-from skillopt_sleep.staging import stage
+from skillopt_sleep.staging import stage, waiting_twin
 from skillopt_sleep.store import Found, Memory, NightJournal, ProjectFolder, Relay
 from skillopt_sleep.workload import SkillWork, Workload
 
@@ -157,6 +157,8 @@ class _Night:
             models=self.crew.models,
             simulated=self.crew.simulated,
         )
+        if twin := waiting_twin(self.project, proposal):  # the same change waits already, from an earlier night
+            return result.model_copy(update={"proposal_id": twin.id})
         stage(self.project, proposal, item.doc.data if item.doc.exists else None, epoch.candidate.doc.data)
         return result.model_copy(update={"proposal_id": proposal.id})
 

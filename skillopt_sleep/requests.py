@@ -5,10 +5,12 @@ Surfaces build these; every option is declared here or in the option groups of `
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from skillopt_sleep.domain.base import Frozen
-from skillopt_sleep.settings import BudgetOptions, HarvestOptions, ModelOptions, Names, NightOptions
+from skillopt_sleep.settings import BudgetOptions, HarvestOptions, ModelOptions, Names, NightOptions, PlaceOptions
 
 
 class TaskOptions(Frozen):
@@ -38,7 +40,7 @@ class RunRequest(HarvestOptions, ModelOptions, BudgetOptions, NightOptions, Task
 class HarvestRequest(HarvestOptions):
     """Read past sessions and show what could be learned from."""
 
-    output: str | None = None
+    output: Annotated[str, Field(min_length=1)] | None = None
     """Write the mined tasks to this YAML file, to be read, corrected and used with `run --tasks`."""
 
 
@@ -53,20 +55,32 @@ class DoctorRequest(HarvestOptions, ModelOptions, BudgetOptions, TaskOptions):
     """Make the few calls that cost something without asking first."""
 
 
-class StatusRequest(Frozen):
+class StatusRequest(PlaceOptions):
     """What is waiting and what was done."""
 
     limit: int = Field(default=5, ge=1, le=100)
     """At most this many nights."""
 
 
-class ProposalRequest(Frozen):
+class SkillsRequest(PlaceOptions):
+    """What can be improved here."""
+
+
+class ProposalRequest(PlaceOptions):
     """One proposal."""
 
     proposal: str
     """Id of the proposal, its beginning, or the name of its skill."""
 
 
-class AdoptRequest(ProposalRequest):
+class AdoptOptions(PlaceOptions):
+    """What a person says besides which proposal."""
+
     unverified: bool = False
     """Adopt although the gate could not confirm an improvement."""
+    again: bool = False
+    """Adopt although it was undone before."""
+
+
+class AdoptRequest(AdoptOptions, ProposalRequest):
+    """One proposal, to be put into its live file."""

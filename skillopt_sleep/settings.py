@@ -35,11 +35,16 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]
 """Several names; as a flag or in the environment separated by commas."""
 
 
-class HarvestOptions(Frozen):
-    """Which past sessions are read."""
+class PlaceOptions(Frozen):
+    """Where a person's own files lie."""
 
     claude_home: str | None = None
     """Folder of Claude Code's own files [default: $CLAUDE_CONFIG_DIR, else ~/.claude]."""
+
+
+class HarvestOptions(PlaceOptions):
+    """Which past sessions are read."""
+
     include_headless: bool = False
     """Also read sessions that a program started (`claude -p`, SDK)."""
     since_days: Annotated[int, Field(ge=1, le=3650)] = 30

@@ -145,6 +145,8 @@ class StatusView(View):
     running: str | None
     """Who holds the night's lock, where a night is under way."""
     waiting: tuple[ProposalLine, ...]
+    adopted: tuple[ProposalLine, ...]
+    """What is live now and can be undone."""
     nights: tuple[NightLine, ...]
     unreadable_nights: int = 0
     """Nights without a readable report: interrupted before they could write one, or damaged."""

@@ -49,7 +49,12 @@ class Environment:
 
     @classmethod
     def current(cls) -> Environment:
-        return cls(environ=os.environ, cwd=Path.cwd(), home=Path.home())
+        try:
+            return cls(environ=os.environ, cwd=Path.cwd(), home=Path.home())
+        except FileNotFoundError as error:
+            raise UsageError(
+                "The folder you are in does not exist any more.", hint="Change into another one."
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from skillopt_sleep.commandline import Flags, Json, new_app
 from skillopt_sleep.requests import (
+    AdoptOptions,
     AdoptRequest,
     DoctorRequest,
     HarvestRequest,
     ProposalRequest,
     RunRequest,
+    SkillsRequest,
     StatusRequest,
 )
+from skillopt_sleep.settings import PlaceOptions
 
 if TYPE_CHECKING:
     from skillopt_sleep.wiring import Environment
@@ -80,43 +83,37 @@ def status(*, request: Annotated[StatusRequest | None, Flags] = None, json: Json
     return output.status(app.status(request or StatusRequest(), _environment()), as_json=json)
 
 
-def show(proposal: Proposal, /, *, json: Json = False) -> int:
+def show(proposal: Proposal, /, *, places: Annotated[PlaceOptions | None, Flags] = None, json: Json = False) -> int:
     """Show one proposal: verdict, exact edits with reasons, evidence per task, diff."""
     from skillopt_sleep import app
     from skillopt_sleep.cli import output
 
-    return output.show(app.show(ProposalRequest(proposal=proposal), _environment()), as_json=json)
+    return output.show(app.show(ProposalRequest(proposal=proposal, **_given(places)), _environment()), as_json=json)
 
 
-def adopt(
-    proposal: Proposal,
-    /,
-    *,
-    unverified: Annotated[bool, Parameter(help="Adopt although the gate could not confirm an improvement.")] = False,
-    json: Json = False,
-) -> int:
+def adopt(proposal: Proposal, /, *, options: Annotated[AdoptOptions | None, Flags] = None, json: Json = False) -> int:
     """Put a proposal into the live skill file. The old bytes are kept; `undo` brings them back."""
     from skillopt_sleep import app
     from skillopt_sleep.cli import output
 
-    request = AdoptRequest(proposal=proposal, unverified=unverified)
-    return output.change(app.adopt(request, _environment()), as_json=json)
+    return output.change(app.adopt(AdoptRequest(proposal=proposal, **_given(options)), _environment()), as_json=json)
 
 
-def undo(proposal: Proposal, /, *, json: Json = False) -> int:
+def undo(proposal: Proposal, /, *, places: Annotated[PlaceOptions | None, Flags] = None, json: Json = False) -> int:
     """Take an adoption back, byte for byte. Its rules will not be proposed again."""
     from skillopt_sleep import app
     from skillopt_sleep.cli import output
 
-    return output.change(app.undo(ProposalRequest(proposal=proposal), _environment()), as_json=json)
+    return output.change(app.undo(ProposalRequest(proposal=proposal, **_given(places)), _environment()), as_json=json)
 
 
-def dismiss(proposal: Proposal, /, *, json: Json = False) -> int:
+def dismiss(proposal: Proposal, /, *, places: Annotated[PlaceOptions | None, Flags] = None, json: Json = False) -> int:
     """Turn a proposal down. Its rules will not be proposed again."""
     from skillopt_sleep import app
     from skillopt_sleep.cli import output
 
-    return output.change(app.dismiss(ProposalRequest(proposal=proposal), _environment()), as_json=json)
+    request = ProposalRequest(proposal=proposal, **_given(places))
+    return output.change(app.dismiss(request, _environment()), as_json=json)
 
 
 def harvest(*, request: Annotated[HarvestRequest | None, Flags] = None, json: Json = False) -> int:
@@ -127,12 +124,12 @@ def harvest(*, request: Annotated[HarvestRequest | None, Flags] = None, json: Js
     return output.harvest(app.harvest_tasks(request or HarvestRequest(), _environment()), as_json=json)
 
 
-def skills(*, json: Json = False) -> int:
-    """List the skills that an agent can load here, and which of them may be changed."""
+def skills(*, request: Annotated[SkillsRequest | None, Flags] = None, json: Json = False) -> int:
+    """List the skills and memory files that an agent can load here, and which of them may be changed."""
     from skillopt_sleep import app
     from skillopt_sleep.cli import output
 
-    return output.skills(app.list_skills(_environment()), as_json=json)
+    return output.skills(app.list_skills(request or SkillsRequest(), _environment()), as_json=json)
 
 
 def doctor(*, request: Annotated[DoctorRequest | None, Flags] = None, json: Json = False) -> int:
@@ -164,6 +161,11 @@ def config_show(
     from skillopt_sleep.cli import output
 
     return output.config(app.show_config(_environment()), origin=origin, as_json=json)
+
+
+def _given(options: PlaceOptions | None) -> dict[str, Any]:
+    """The flags that were really given."""
+    return options.model_dump(exclude_unset=True) if options else {}
 
 
 def _environment() -> Environment:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -44,7 +45,8 @@ def console() -> Console:
 
 
 def as_json_text(view: View) -> None:
-    sys.stdout.write(view.model_dump_json(indent=2) + "\n")
+    # not pydantic's own writer, which refuses names of files that are not UTF-8
+    sys.stdout.write(json.dumps(view.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n")
 
 
 def plan(view: PlanView, *, as_json: bool) -> int:
@@ -157,6 +159,12 @@ def status(view: StatusView, *, as_json: bool) -> int:
             table.add_row(line.id, line.skill, line.decision, line.explanation)
         out.print(table)
         out.print("Look at one with `skillopt-sleep show ID`.")
+    if view.adopted:
+        table = _table("adopted", "skill", "file")
+        for line in view.adopted:
+            table.add_row(line.id, line.skill, line.target)
+        out.print(table)
+        out.print("`skillopt-sleep undo ID` takes one back.")
     if view.nights:
         table = _table("night", "state", "skills", "proposals", "")
         for item in view.nights:
@@ -179,7 +187,7 @@ def show(view: ShowView, *, as_json: bool) -> int:
     else:
         from rich.markdown import Markdown
 
-        text = proposal_markdown(view.proposal, view.diff)
+        text = proposal_markdown(view.proposal, view.diff, view.status)
         out = console()
         out.print(Markdown(text) if out.is_terminal else text)
         out.print(f"State: {view.status}. Files: {view.folder}")

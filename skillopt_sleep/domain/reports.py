@@ -13,7 +13,8 @@ from skillopt_sleep.domain.skills import EditOutcome
 from skillopt_sleep.domain.slices import Slice
 from skillopt_sleep.domain.verdicts import Decision, Verdict
 
-ProposalStatus = Literal["staged", "adopted", "undone", "dismissed"]
+ProposalStatus = Literal["staged", "adopted", "undone", "dismissed", "superseded"]
+"""`superseded`: a later night proposed something else for the same file."""
 
 
 class TaskEvidence(Frozen):
@@ -152,7 +153,7 @@ class NightReport(Frozen):
         return tuple(result.verdict.decision for result in self.skills if result.verdict)
 
 
-LedgerKind = Literal["night_finished", "staged", "adopting", "adopted", "undoing", "undone", "dismissed"]
+LedgerKind = Literal["night_finished", "staged", "adopting", "adopted", "undoing", "undone", "dismissed", "superseded"]
 
 
 class LedgerEntry(Frozen):

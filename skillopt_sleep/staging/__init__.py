@@ -12,7 +12,7 @@ ledger and file together say which: an intent whose new bytes are live did happe
 finishes the one or begins the other anew.
 """
 
-from skillopt_sleep.staging.proposals import Staged, count_unreadable, find, list_proposals, stage
+from skillopt_sleep.staging.proposals import Staged, count_unreadable, find, list_proposals, stage, waiting_twin
 from skillopt_sleep.staging.roots import AllowedRoots
 from skillopt_sleep.staging.swap import Change, adopt, dismiss, undo
 
@@ -27,4 +27,5 @@ __all__ = [
     "list_proposals",
     "stage",
     "undo",
+    "waiting_twin",
 ]

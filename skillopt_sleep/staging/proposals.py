@@ -69,7 +69,8 @@ class Staged:
 def stage(project: ProjectFolder, proposal: Proposal, before: bytes | None, after: bytes) -> Proposal:
     """Lay a proposal beside its night. `proposal.json` comes last, so that a half-written proposal does not exist.
 
-    Staging the same proposal again (a night that is resumed) replaces it while nobody has decided on it. Raises
+    Staging the same proposal again (a night that is resumed) replaces it while nobody has decided on it. Others that
+    wait for the same file are superseded: only one of them could be adopted. Raises
     `NothingToDo` where nothing would change, and `ConflictError` where the proposal was decided on already.
     """
     hashes = (None if before is None else sha256_hex(before), sha256_hex(after))
@@ -99,7 +100,27 @@ def stage(project: ProjectFolder, proposal: Proposal, before: bytes | None, afte
             sha256=sha256_hex(manifest),
         )
     )
+    for other in list_proposals(project):
+        if other.status == "staged" and other.target == Path(proposal.target) and other.proposal.id != proposal.id:
+            project.ledger.append(
+                LedgerEntry(
+                    kind="superseded",
+                    at=proposal.created_at,
+                    night_id=other.proposal.night_id,
+                    proposal_id=other.proposal.id,
+                    detail=f"by {proposal.id}",
+                )
+            )
     return proposal
+
+
+def waiting_twin(project: ProjectFolder, proposal: Proposal) -> Proposal | None:
+    """A proposal that waits already and would change the same file in the same way."""
+    for other in list_proposals(project):
+        same = (other.proposal.target, other.proposal.before_sha256, other.proposal.after_sha256)
+        if other.status == "staged" and same == (proposal.target, proposal.before_sha256, proposal.after_sha256):
+            return other.proposal
+    return None
 
 
 def list_proposals(project: ProjectFolder) -> tuple[Staged, ...]:
@@ -164,7 +185,7 @@ def _state(history: Sequence[LedgerEntry], proposal: Proposal) -> tuple[Proposal
         match entry.kind:
             case "adopting" | "undoing":
                 intent = entry.kind
-            case "staged" | "adopted" | "undone" | "dismissed":
+            case "staged" | "adopted" | "undone" | "dismissed" | "superseded":
                 status, intent = entry.kind, None
     if intent is None:
         return status, None

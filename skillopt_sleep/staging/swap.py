@@ -41,13 +41,19 @@ class Change:
 
 
 def adopt(
-    project: ProjectFolder, staged: Staged, *, roots: AllowedRoots, unverified: bool = False, clock: Clock
+    project: ProjectFolder,
+    staged: Staged,
+    *,
+    roots: AllowedRoots,
+    unverified: bool = False,
+    again: bool = False,
+    clock: Clock,
 ) -> Change:
-    """Put the proposed bytes into the live file. What was undone may be adopted again.
+    """Put the proposed bytes into the live file. What was undone is adopted again only with `again`.
 
     Raises `ConflictError`, having written nothing, when the live file is not what the proposal was made from, when its
-    path is not allowed, when the staged files were changed, when the proposal is adopted or dismissed already, or when
-    the gate did not accept it and `unverified` was not said; `StateError` when the file cannot be written.
+    path is not allowed, when the staged files were changed, when the proposal was decided on already, or when the gate
+    did not accept it and `unverified` was not said; `StateError` when the file cannot be written.
     """
     with project.swap_lock():
         staged = _reloaded(project, staged)
@@ -57,6 +63,11 @@ def adopt(
             _note(project, "adopted", proposal, clock)
             return Change(staged.target, proposal.after_sha256)
         _refuse_decided(staged)
+        if staged.status == "undone" and not again:
+            raise ConflictError(
+                f"Proposal {proposal.id} was undone, and its rules are not wanted any more.",
+                hint="If they are wanted after all, say so: `adopt --again`.",
+            )
         if proposal.verdict.decision != "accept" and not unverified:
             raise ConflictError(
                 f"The gate did not confirm proposal {proposal.id}: {proposal.verdict.explanation}",
@@ -148,6 +159,11 @@ def _refuse_decided(staged: Staged) -> None:
         raise ConflictError(f"Proposal {id_} is adopted already.", hint=f"`skillopt-sleep undo {id_}` takes it back.")
     if staged.status == "dismissed":
         raise ConflictError(f"Proposal {id_} is dismissed already.", hint="A new night may find more.")
+    if staged.status == "superseded":
+        raise ConflictError(
+            f"Proposal {id_} was superseded: a later night proposed something else for the same file.",
+            hint="`skillopt-sleep status` shows what waits.",
+        )
 
 
 def _require_writable(real: Path) -> None:

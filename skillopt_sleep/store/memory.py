@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, ValidationError
 
 from skillopt_sleep.domain.base import Frozen
+from skillopt_sleep.domain.errors import StateError
 from skillopt_sleep.domain.slices import KnownFamily
 from skillopt_sleep.store.database import connection
 
@@ -100,10 +101,16 @@ class Memory:
                 " WHERE ?1 IS NULL OR project = ?1 ORDER BY at, rule",
                 (project,),
             )
-            return tuple(
-                TurnedDown(skill=skill, rule=rule, reason=why, at=at, proposal_id=proposal_id)
-                for skill, rule, why, at, proposal_id in rows
-            )
+            try:
+                return tuple(
+                    TurnedDown(skill=skill, rule=rule, reason=why, at=at, proposal_id=proposal_id)
+                    for skill, rule, why, at, proposal_id in rows
+                )
+            except ValidationError as error:  # to forget it would bring back what a person did not want
+                raise StateError(
+                    f"{self._path} holds a rule that was turned down and cannot be read.",
+                    hint="Move the file away to begin anew; `skillopt-sleep doctor` looks at it.",
+                ) from error
 
     def turn_down(
         self, skill: str, rules: Iterable[str], *, reason: Reason, at: datetime, proposal_id: str | None = None

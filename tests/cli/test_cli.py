@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -204,3 +205,61 @@ def test_importing_the_package_costs_nothing() -> None:
     program = "import sys\nbefore = set(sys.modules)\nimport skillopt_sleep\nprint(sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "['skillopt_sleep']"
+
+
+def test_a_result_that_cannot_be_written_is_said_in_a_sentence(desk: Desk) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    environ = {**os.environ, **desk.environment.environ}
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "skillopt_sleep", "status"],
+            env=environ,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.decode().startswith("error: the result cannot be written")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder in use cannot be deleted there")
+def test_a_folder_that_was_deleted_under_us_is_said_in_a_sentence(
+    capsys: Out, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main(["status"]) == 2
+    assert "does not exist any more" in capsys.readouterr().err
+
+
+def test_an_interruption_under_json_is_json(desk: Desk, capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skillopt_sleep.app.status", interrupted)
+    assert main(["status", "--json"]) == 130
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "interrupted"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names that are not UTF-8 exist only there")
+def test_a_path_that_is_not_utf8_can_be_shown_as_json(desk: Desk, capsys: Out) -> None:
+    folder = os.fsdecode(os.fsencode(desk.root) + b"/caf\xe9")
+    Path(folder, "skills").mkdir(parents=True)
+    assert main(["skills", "--claude-home", folder, "--json"]) == 0
+    json.loads(capsys.readouterr().out)
+
+
+def test_an_empty_name_of_an_output_file_is_refused(desk: Desk, capsys: Out) -> None:
+    assert main(["harvest", "--output", ""]) == 2
+    assert "--output" in capsys.readouterr().err
+
+
+def test_the_flag_for_the_claude_folder_is_known_to_every_command_that_needs_it(desk: Desk, capsys: Out) -> None:
+    assert main(night(desk)) == 0
+    home = ["--claude-home", str(desk.root / "claude")]
+    for command in (["status"], ["skills"], ["show", "briefs"], ["adopt", "briefs"], ["undo", "briefs"]):
+        assert main([*command, *home]) == 0, capsys.readouterr().err
+    assert main(["dismiss", "briefs", *home]) == 0

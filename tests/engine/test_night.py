@@ -376,7 +376,36 @@ def test_an_interrupted_night_leaves_a_report_that_says_so(desk: Desk) -> None:
         night.send_signal(signal.SIGINT)
         said = night.stderr.read()
     assert night.returncode == 130
-    assert "Interrupted. What was done so far is kept" in said
+    assert "What was done so far is kept" in said
     status = app.status(StatusRequest(), desk.environment)
     assert [entry.status for entry in status.nights] == ["interrupted"]
     assert status.running is None
+
+
+def test_a_repeated_night_points_to_the_proposal_that_waits_already(desk: Desk) -> None:
+    tasks = desk.tasks(rows())
+    first, second = desk.run(helpful(), tasks), desk.run(helpful(), tasks)
+    assert second.proposals == first.proposals
+    assert len(app.status(StatusRequest(), desk.environment).waiting) == 1
+
+
+def test_a_newer_proposal_for_the_same_file_supersedes_the_one_that_waited(desk: Desk) -> None:
+    (first,) = desk.run(helpful(), desk.tasks(rows())).proposals
+    other = {"edits": [{"kind": "add_rule", "text": 'Close with a section headed "Risks" in each brief.'}]}
+    more = [{**row, "id": f"more-{row['id']}", "family": f"more {row['family']}"} for row in rows()]
+    fresh = [{**row, "prompt": f"{row['prompt']} And now?"} for row in more]
+    (second,) = desk.run(Puppet(follows_rules, proposes(other)), desk.tasks(fresh)).proposals
+    assert [line.id for line in app.status(StatusRequest(), desk.environment).waiting] == [second]
+    with pytest.raises(ConflictError, match="superseded"):
+        app.adopt(AdoptRequest(proposal=first), desk.environment)
+
+
+def test_what_was_undone_is_adopted_again_only_on_purpose_and_status_says_what_is_live(desk: Desk) -> None:
+    (proposal,) = desk.run(helpful(), desk.tasks(rows())).proposals
+    app.adopt(AdoptRequest(proposal=proposal), desk.environment)
+    assert [line.id for line in app.status(StatusRequest(), desk.environment).adopted] == [proposal]
+    app.undo(ProposalRequest(proposal=proposal), desk.environment)
+    with pytest.raises(ConflictError, match=r"undone.*--again"):
+        app.adopt(AdoptRequest(proposal=proposal), desk.environment)
+    app.adopt(AdoptRequest(proposal=proposal, again=True), desk.environment)
+    assert b"Risks" in desk.skill.read_bytes()

@@ -70,9 +70,9 @@ class Desk:
         )
         return stage(self.project, proposal, before, after)
 
-    def adopt(self, *, unverified: bool = False, staged: Staged | None = None) -> Change:
+    def adopt(self, *, unverified: bool = False, again: bool = True, staged: Staged | None = None) -> Change:
         chosen = staged or find(self.project, "notes")
-        return adopt(self.project, chosen, roots=self.roots, unverified=unverified, clock=clock)
+        return adopt(self.project, chosen, roots=self.roots, unverified=unverified, again=again, clock=clock)
 
     def undo(self, name: str = "notes") -> Change:
         chosen = find(self.project, name, prefer="adopted")
