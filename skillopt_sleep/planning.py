@@ -40,10 +40,21 @@ USUAL_REPLY_TOKENS: Mapping[Role, int] = {"target": 400, "optimizer": 500, "judg
 """Length of a reply where neither an earlier night nor a session tells: a guess, and shown as "about"."""
 _MOST_BYTES_A_TOKEN = 16
 """A token of a reply may be several letters to the grader, and each of them several bytes."""
+ROUNDS = 2
+"""Requests of an attempt that uses its tools once."""
 REASKS = 2
 """Most calls that one set of edits may take: a malformed answer is asked for once more."""
-BRIEFING_TOKENS = 3500
-"""About what instructions, requirements and six failed attempts (clipped to 1,800 characters each) make together."""
+BRIEFING_TOKENS = 900
+"""About what the instructions and the requirements of an optimiser's briefing make together."""
+MOST_BRIEFING_TOKENS = 14_000
+"""More than instructions, requirements and failed attempts (clipped to 1,800 characters each) make together."""
+CLIPPED_REPLY_TOKENS = 300
+"""What is left of a long reply in a briefing."""
+GATE_SHARE = ((40, 0.3), (20, 0.4), (12, 0.5), (8, 0.55), (5, 0.65))
+"""(families from, share of its attempts that the gate takes on average before it stops): the mean over edits that do
+nothing, help by 0.3 and help by 0.5, as docs/gate.md has them."""
+DIFFERENT_SETS = 2 / 3
+"""Share of the sets of edits that differ from those before, and so are tried on the training tasks."""
 
 
 @dataclass(slots=True)
@@ -51,15 +62,15 @@ class _Load:
     """Calls of one role, expected and at most."""
 
     price: Price | None
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
+    calls: float = 0
+    input_tokens: float = 0
+    output_tokens: float = 0
     usd: float = 0.0
     most_calls: int = 0
     most_tokens: int = 0
     most_usd: float = 0.0
 
-    def expect(self, calls: int, given: int, written: int) -> None:
+    def expect(self, calls: float, given: int, written: int) -> None:
         """So many calls, each with so many tokens of input and of output."""
         self.calls += calls
         self.input_tokens += given * calls
@@ -116,7 +127,10 @@ def usual_replies(nights: Sequence[NightReport]) -> dict[tuple[Role, str], int]:
 
 
 def plan_view(work: Workload, forecast: Forecast, *, project: str) -> PlanView:
-    """The plan as shown to a person. Expected values assume no tool is called twice and no answer is malformed."""
+    """The plan as shown to a person.
+
+    Expected values assume no tool is called twice, no answer is malformed, and a gate that stops when it does on average.
+    """
     settings = forecast.settings
     skills = tuple(_planned(item, settings, forecast.gate_tests) for item in work.skills)
     roles = _roles(work, forecast)
@@ -185,8 +199,8 @@ def _planned(item: SkillWork, settings: Settings, tests: Sequence[GateTest]) -> 
         target=str(item.file.path),
         tasks=dict(tasks),
         families=families,
-        expected_calls=_calls(item, settings, rounds=2, reasks=1),
-        most_calls=_calls(item, settings, rounds=MAX_ROUNDS, reasks=REASKS) + _beside(item, settings, MAX_ROUNDS),
+        expected_calls=_expected_calls(item, settings),
+        most_calls=_most_calls(item, settings),
         reserved_calls=_beside(item, settings, MAX_ROUNDS),
         enough_for_a_verdict=not note,
         note=note,
@@ -215,12 +229,29 @@ def times_asked(task: Task, settings: Settings) -> int:
     return settings.samples * 2 if measured else 0
 
 
-def _calls(item: SkillWork, settings: Settings, *, rounds: int, reasks: int) -> int:
-    attempts = sum(
-        times_asked(task, settings) * ((rounds if task.tools else 1) + isinstance(task.criterion, Rubric))
-        for task in item.tasks
-    )
-    return attempts + settings.candidates * reasks
+def times_expected(item: SkillWork, task: Task, settings: Settings) -> float:
+    """How often a task will probably be attempted: the gate stops when it knows enough, and sets of edits repeat."""
+    asked = times_asked(task, settings)
+    if task.slice == "train":
+        return settings.train_samples + (asked - settings.train_samples) * DIFFERENT_SETS
+    families = item.families.get("gate", 0)
+    share = next((share for number, share in GATE_SHARE if families >= number), 1.0)
+    return asked * share if task.slice == "gate" else float(asked)
+
+
+def _expected_calls(item: SkillWork, settings: Settings) -> int:
+    attempts = sum(times_expected(item, task, settings) * _calls_each(task, ROUNDS) for task in item.tasks)
+    return round(attempts) + settings.candidates
+
+
+def _most_calls(item: SkillWork, settings: Settings) -> int:
+    attempts = sum(times_asked(task, settings) * _calls_each(task, MAX_ROUNDS) for task in item.tasks)
+    return attempts + settings.candidates * REASKS + _beside(item, settings, MAX_ROUNDS)
+
+
+def _calls_each(task: Task, rounds: int) -> int:
+    """Model calls of one attempt, the grade included."""
+    return (rounds if task.tools else 1) + isinstance(task.criterion, Rubric)
 
 
 def _beside(item: SkillWork, settings: Settings, rounds: int) -> int:
@@ -254,7 +285,7 @@ def _roles(work: Workload, forecast: Forecast) -> tuple[PlannedRole, ...]:
     for item in work.skills:
         for task in item.tasks:
             written = _add_attempts(loads["target"], item, task, forecast)
-            _add_grades(loads["judge"], task, written, forecast)
+            _add_grades(loads["judge"], item, task, written, forecast)
         _add_fresh_pairs(loads["target"], item, forecast)
         _add_edits(loads["optimizer"], item, forecast)
     return tuple(_planned_role(role, load, forecast) for role, load in loads.items() if load.most_calls)
@@ -269,25 +300,25 @@ def _attempt_prompt(item: SkillWork, task: Task) -> Prompt:
 def _add_attempts(load: _Load, item: SkillWork, task: Task, forecast: Forecast) -> int:
     """Add all attempts at one task; returns the most tokens that one of them can write."""
     prompt = _attempt_prompt(item, task)
-    times = times_asked(task, forecast.settings)
-    rounds, most_rounds = (2, MAX_ROUNDS) if task.tools else (1, 1)
+    times, expected = times_asked(task, forecast.settings), times_expected(item, task, forecast.settings)
+    rounds, most_rounds = (ROUNDS, MAX_ROUNDS) if task.tools else (1, 1)
     given, written = forecast.most("target", prompt)
     if task.tools:  # each round repeats what was said before it: replies, and what the tools found
         given += most_rounds * (written + sum(len(text.encode()) for t in task.tools for text in t.notes.values()))
-    load.expect(times * rounds, prompt_tokens(prompt), forecast.reply("target"))
+    load.expect(expected * rounds, prompt_tokens(prompt), forecast.reply("target"))
     load.allow(times * most_rounds, given, written)
     return written
 
 
-def _add_grades(load: _Load, task: Task, most_written: int, forecast: Forecast) -> None:
+def _add_grades(load: _Load, item: SkillWork, task: Task, most_written: int, forecast: Forecast) -> None:
     """A rubric takes one grade for each attempt, and the grader reads the whole reply."""
     if not isinstance(task.criterion, Rubric):
         return
     prompt = grading_prompt(task, task.criterion, Attempt(task_id=task.id, text=""))
-    times = times_asked(task, forecast.settings)
-    load.expect(times, prompt_tokens(prompt) + forecast.reply("target"), forecast.reply("judge"))
+    expected = times_expected(item, task, forecast.settings)
+    load.expect(expected, prompt_tokens(prompt) + forecast.reply("target"), forecast.reply("judge"))
     given, written = forecast.most("judge", prompt, Grading)
-    load.allow(times, given + _MOST_BYTES_A_TOKEN * most_written, written)
+    load.allow(times_asked(task, forecast.settings), given + _MOST_BYTES_A_TOKEN * most_written, written)
 
 
 def _add_fresh_pairs(load: _Load, item: SkillWork, forecast: Forecast) -> None:
@@ -299,10 +330,13 @@ def _add_fresh_pairs(load: _Load, item: SkillWork, forecast: Forecast) -> None:
 
 
 def _add_edits(load: _Load, item: SkillWork, forecast: Forecast) -> None:
-    size = estimate_tokens(item.doc.text) + BRIEFING_TOKENS
+    train = [task for task in item.tasks if task.slice == "train"]
+    shown = min(SHOWN_FAILURES, len(train))
+    requests = sum(estimate_tokens(task.prompt) for task in train) // max(1, len(train))
+    attempts = shown * (requests + min(CLIPPED_REPLY_TOKENS, forecast.reply("target")))
     sets = forecast.settings.candidates
-    load.expect(sets, size, forecast.reply("optimizer"))
-    load.allow(sets * REASKS, len(item.doc.text.encode()) + 4 * BRIEFING_TOKENS, MOST_EDIT_TOKENS)
+    load.expect(sets, estimate_tokens(item.doc.text) + BRIEFING_TOKENS + attempts, forecast.reply("optimizer"))
+    load.allow(sets * REASKS, len(item.doc.text.encode()) + MOST_BRIEFING_TOKENS, MOST_EDIT_TOKENS)
 
 
 def _planned_role(role: Role, load: _Load, forecast: Forecast) -> PlannedRole:
@@ -310,9 +344,9 @@ def _planned_role(role: Role, load: _Load, forecast: Forecast) -> PlannedRole:
     return PlannedRole(
         role=role,
         model=model.id if model else "",
-        calls=load.calls,
-        input_tokens=load.input_tokens,
-        output_tokens=load.output_tokens,
+        calls=round(load.calls),
+        input_tokens=round(load.input_tokens),
+        output_tokens=round(load.output_tokens),
         most_calls=load.most_calls,
         most_tokens=load.most_tokens,
         usd=load.usd if load.price else None,
