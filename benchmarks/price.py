@@ -53,11 +53,18 @@ def _print(name: str, plan: PlanView, view: RunView) -> None:
     rows = view.report.spend
     calls, tokens = sum(row.calls for row in rows), sum(row.tokens for row in rows)
     usd = sum(row.usd or 0.0 for row in rows)
-    print(
-        f"| {name} | {plan.expected_calls} | {calls} ({_off(plan.expected_calls, calls)}) | {plan.most_calls} "
-        f"| {plan.expected_tokens:,} | {tokens:,} ({_off(plan.expected_tokens, tokens)}) "
-        f"| ${plan.expected_usd or 0:.4f} | ${usd:.4f} ({_off(plan.expected_usd or 0, usd)}) | ${plan.most_usd or 0:.2f} |"
+    cells = (
+        name,
+        plan.expected_calls,
+        f"{calls} ({_off(plan.expected_calls, calls)})",
+        plan.most_calls,
+        f"{plan.expected_tokens:,}",
+        f"{tokens:,} ({_off(plan.expected_tokens, tokens)})",
+        f"${plan.expected_usd or 0:.4f}",
+        f"${usd:.4f} ({_off(plan.expected_usd or 0, usd)})",
+        f"${plan.most_usd or 0:.2f}",
     )
+    print(f"| {' | '.join(map(str, cells))} |")
 
 
 def _off(planned: float, took: float) -> str:

@@ -48,14 +48,14 @@ from skillopt_sleep.wiring import Environment, Places
 
 if TYPE_CHECKING:
     from skillopt_sleep.domain.events import Event
-    from skillopt_sleep.domain.health import Finding, State
+    from skillopt_sleep.domain.health import Finding, Noise, State
     from skillopt_sleep.domain.llm import Role
     from skillopt_sleep.domain.ports import EventSink, Model
     from skillopt_sleep.domain.reports import NightReport, ProposalStatus, RoleSpend
     from skillopt_sleep.mine.tasks_file import TasksFile
     from skillopt_sleep.staging import Staged
     from skillopt_sleep.store import NightJournal, ProjectFolder
-    from skillopt_sleep.workload import Search
+    from skillopt_sleep.workload import Search, SkillWork
 
 
 def _ignore(_: Event) -> None:
@@ -77,6 +77,17 @@ def settings_for(request: Frozen, environment: Environment) -> Resolved:
     )
 
 
+def _with_noise(resolved: Resolved, environment: Environment, where: Places) -> Resolved:
+    """Where nobody said how many samples to take, as many as the target's measured noise calls for."""
+    if resolved.origins["samples"] != "default" or resolved.settings.target_model is None:
+        return resolved
+    known = wiring.measured_noise(environment, where, resolved.settings)
+    if known is None or known.suggested_samples is None:
+        return resolved
+    settings = resolved.settings.model_copy(update={"samples": known.suggested_samples})
+    return Resolved(settings=settings, origins={**resolved.origins, "samples": "measured noise (doctor --noise)"})
+
+
 def _places(request: Frozen, environment: Environment) -> Places:
     return wiring.places(environment, settings_for(request, environment).settings)
 
@@ -95,6 +106,7 @@ def plan(request: RunRequest, environment: Environment, events: EventSink = _ign
 
     resolved = settings_for(request, environment)
     where = wiring.places(environment, resolved.settings)
+    resolved = _with_noise(resolved, environment, where)
     forecast = wiring.forecast(environment, where, resolved.settings)
     work = gather(_search(request, environment, where, resolved, events), events)
     require_work(work)
@@ -128,6 +140,7 @@ def run(
     resolved = settings_for(request, environment)
     where = wiring.places(environment, resolved.settings)
     wiring.models(environment, resolved.settings)  # a wrong name is found before anything is locked or read
+    resolved = _with_noise(resolved, environment, where)
     with where.project.night_lock(environment.clock()):
         relay = Relay(events)
         asked = _fingerprint(request, resolved)
@@ -374,6 +387,7 @@ def doctor(
     from skillopt_sleep import doctor as look
     from skillopt_sleep.domain.health import Finding
     from skillopt_sleep.harvest import harvest
+    from skillopt_sleep.noise import measure_noise
     from skillopt_sleep.store import state_findings
     from skillopt_sleep.workload import counts_of
 
@@ -383,7 +397,7 @@ def doctor(
     holder = where.project.night_holder()
     if holder:
         findings.append(Finding(about="night", state="warning", text=f"A night is running ({holder})."))
-    search = wiring.search(environment, where, resolved.settings, events)
+    search = _search(request, environment, where, resolved, events)
     found = harvest(search.sources, search.query, search.tally)
     findings += look.transcripts(counts_of(found), wiring.source_folders(environment, where, resolved.settings))
     try:
@@ -394,7 +408,8 @@ def doctor(
         state: State = "problem" if chosen else "warning"
         findings.append(Finding(about="models", state=state, text=error.message, what_to_do=error.hint))
         return _diagnosis(findings)
-    if not _may_call(request, models, where, ask):
+    item = _noisy_skill(request, search)
+    if not _may_call(request, models, where, ask, item):
         text = "No model was called." if request.offline else "No model was called, because that costs something."
         findings.append(Finding(about="models", state="skipped", text=text, what_to_do="Say --yes to call them."))
         return _diagnosis(findings)
@@ -408,12 +423,36 @@ def doctor(
                 findings.append(Finding(about="canary rule", state="skipped", text="The target is simulated."))
             elif not any(finding.state == "problem" and finding.about == "target model" for finding in findings):
                 findings.append(await look.canary(wiring.roles(present.models).agent))
-            return _diagnosis(findings, spend=present.budget.spend())
+            noise = None
+            if item is not None:
+                roles = wiring.roles(present.models, as_memory=item.file.is_memory)
+                tasks = [task for task in item.tasks if task.slice != "test"]
+                policy = resolved.settings.gate_policy()
+                noise = await measure_noise(roles.agent, roles.judge, item.doc.text, tasks, policy)
+                where.project.keep_noise(present.models["target"].id, noise)
+                findings.append(Finding(about="noise", state="ok", text=f"{item.name}: {noise.summary}"))
+            return _diagnosis(findings, spend=present.budget.spend(), noise=noise)
 
     return anyio.run(examine)
 
 
-def _may_call(request: DoctorRequest, models: Mapping[Role, Model], where: Places, ask: Ask | None) -> bool:
+def _noisy_skill(request: DoctorRequest, search: Search) -> SkillWork | None:
+    """The skill on whose tasks noise is measured: the one that was named, or the only one there is."""
+    if not request.noise:
+        return None
+    from skillopt_sleep.workload import gather, require_work
+
+    work = gather(search, _ignore)
+    require_work(work)
+    if len(work.skills) > 1:
+        names = ", ".join(item.name for item in work.skills)
+        raise UsageError("Noise is measured on one skill at a time.", hint=f"Name it with --skills: {names}.")
+    return work.skills[0]
+
+
+def _may_call(
+    request: DoctorRequest, models: Mapping[Role, Model], where: Places, ask: Ask | None, noisy: SkillWork | None
+) -> bool:
     from skillopt_sleep import doctor as look
     from skillopt_sleep.domain.spending import FREE
 
@@ -424,17 +463,22 @@ def _may_call(request: DoctorRequest, models: Mapping[Role, Model], where: Place
     if not costly or request.yes:
         return True
     calls = len(models) + look.CANARY_CALLS
-    return ask is not None and ask(f"Make {calls} short calls to {', '.join(costly)}, for less than a cent?")
+    question = f"Make {calls} short calls to {', '.join(costly)}, for less than a cent"
+    if noisy is not None:
+        question += f", and about {4 * len(noisy.tasks)} attempts at the tasks of {noisy.name} within your caps"
+    return ask is not None and ask(f"{question}?")
 
 
-def _diagnosis(findings: Sequence[Finding], *, spend: tuple[RoleSpend, ...] = ()) -> DoctorView:
+def _diagnosis(
+    findings: Sequence[Finding], *, spend: tuple[RoleSpend, ...] = (), noise: Noise | None = None
+) -> DoctorView:
     problems = sum(1 for finding in findings if finding.state == "problem")
     warnings = sum(1 for finding in findings if finding.state == "warning")
     if problems:
         summary = f"{problems} problem{'' if problems == 1 else 's'}, {warnings} to know about."
     else:
         summary = "Everything is in place." if not warnings else f"Nothing stands in the way; {warnings} to know about."
-    return DoctorView(summary=summary, findings=tuple(findings), spend=spend)
+    return DoctorView(summary=summary, findings=tuple(findings), spend=spend, noise=noise)
 
 
 # --- shared -----------------------------------------------------------------------------------------------------------
@@ -458,14 +502,14 @@ def _write_reports(report: NightReport, project: ProjectFolder, journal: NightJo
 
 
 def _search(
-    request: RunRequest, environment: Environment, where: Places, resolved: Resolved, events: EventSink
+    request: RunRequest | DoctorRequest, environment: Environment, where: Places, resolved: Resolved, events: EventSink
 ) -> Search:
     file = _given_tasks(request, resolved)
     given = file.tasks if file else None
     return wiring.search(environment, where, resolved.settings, events, only=request.skills, given=given)
 
 
-def _given_tasks(request: RunRequest, resolved: Resolved) -> TasksFile | None:
+def _given_tasks(request: RunRequest | DoctorRequest, resolved: Resolved) -> TasksFile | None:
     if request.tasks is None:
         return None
     from skillopt_sleep.mine.sources import load_tasks

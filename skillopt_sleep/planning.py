@@ -129,7 +129,8 @@ def usual_replies(nights: Sequence[NightReport]) -> dict[tuple[Role, str], int]:
 def plan_view(work: Workload, forecast: Forecast, *, project: str) -> PlanView:
     """The plan as shown to a person.
 
-    Expected values assume no tool is called twice, no answer is malformed, and a gate that stops when it does on average.
+    Expected values assume that no tool is called twice, no answer is malformed, and the gate stops as early as it does
+    on average.
     """
     settings = forecast.settings
     skills = tuple(_planned(item, settings, forecast.gate_tests) for item in work.skills)

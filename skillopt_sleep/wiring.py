@@ -18,7 +18,7 @@ from skillopt_sleep.store import ProjectFolder, Relay, StateHome, default_home, 
 if TYPE_CHECKING:
     from skillopt_sleep.backend.budget import Budget
     from skillopt_sleep.consolidate import EpochOptions
-    from skillopt_sleep.domain.health import Finding
+    from skillopt_sleep.domain.health import Finding, Noise
     from skillopt_sleep.domain.llm import Role
     from skillopt_sleep.domain.ports import EventSink, Model, Roles, TranscriptSource
     from skillopt_sleep.domain.sessions import Query
@@ -273,6 +273,11 @@ def forecast(environment: Environment, where: Places, settings: Settings) -> For
         usual_reply=usual_replies(nights),
         spent_today=today,
     )
+
+
+def measured_noise(environment: Environment, where: Places, settings: Settings) -> Noise | None:
+    """How noisy the target was found to be in this project; None where nobody has measured it."""
+    return where.project.noise(models(environment, settings)["target"].id)
 
 
 def epoch_options(settings: Settings) -> EpochOptions:

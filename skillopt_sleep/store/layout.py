@@ -6,19 +6,24 @@ projects/<slug>-<hash8>/{ledger.jsonl, night.lock, nights/<UTC>-<id>/...}
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from skillopt_sleep.domain.base import short_hash
 from skillopt_sleep.domain.errors import UsageError
+from skillopt_sleep.domain.health import Noise
 from skillopt_sleep.domain.ports import EventSink
 from skillopt_sleep.domain.reports import NightReport
 from skillopt_sleep.domain.spending import Caps
-from skillopt_sleep.store.atomic import private_folder, subfolders
+from skillopt_sleep.store.atomic import private_folder, subfolders, write_atomic
 from skillopt_sleep.store.disk import DISK, Disk
 from skillopt_sleep.store.gate_tests import KeptGateTests
 from skillopt_sleep.store.journal import NightJournal, load_manifest, load_report
@@ -154,6 +159,26 @@ class ProjectFolder:
         """Hold all live files, of every project: a user's skill can be changed from any of them."""
         with swap_lock(private_folder(self.path.parent) / "swap.lock", patience=patience):
             yield
+
+    def keep_noise(self, agent: str, noise: Noise) -> None:
+        """Remember how noisy an agent is, in place of what was known of it."""
+        known = self._noise()
+        known[agent] = noise.model_dump(mode="json")
+        write_atomic(private_folder(self.path) / "noise.json", json.dumps(known, indent=1).encode("utf-8"))
+
+    def noise(self, agent: str) -> Noise | None:
+        """How noisy an agent was found to be; None where that was never measured, or cannot be read."""
+        try:
+            return Noise.model_validate(self._noise()[agent])
+        except (KeyError, ValidationError):
+            return None
+
+    def _noise(self) -> dict[str, Any]:
+        try:
+            known = json.loads((self.path / "noise.json").read_bytes())
+        except (OSError, ValueError):  # it is only a hint, and measured again with one command
+            return {}
+        return known if isinstance(known, dict) else {}
 
     def night_holder(self) -> str | None:
         """Who holds the project for a night just now, in words."""

@@ -10,11 +10,11 @@ import pytest
 from pydantic import BaseModel
 
 from skillopt_sleep import app
-from skillopt_sleep.domain.errors import ModelAuthError
+from skillopt_sleep.domain.errors import ModelAuthError, UsageError
 from skillopt_sleep.domain.llm import Prompt, Reply
 from skillopt_sleep.requests import DoctorRequest
 from skillopt_sleep.views import DoctorView
-from tests.engine.desk import Desk, Stage, rows
+from tests.engine.desk import ADD_RISKS, Desk, Puppet, Stage, follows_rules, proposes, rows
 
 CHOSEN = "tests.engine.desk:on_stage"
 
@@ -118,3 +118,31 @@ def test_without_a_model_the_doctor_names_what_was_found(desk: Desk) -> None:
 def test_looking_creates_no_state(desk: Desk) -> None:
     app.doctor(DoctorRequest(target_model=CHOSEN, offline=True), desk.environment)
     assert not (desk.root / "state").exists()
+
+
+def test_measured_noise_decides_how_many_samples_a_night_takes_unless_it_is_told(desk: Desk) -> None:
+    tasks = desk.tasks(rows())
+    Stage.puppet = Puppet(follows_rules, proposes(ADD_RISKS))
+    request = DoctorRequest(target_model=CHOSEN, tasks=tasks, skills=("briefs",), noise=True, yes=True)
+    view = app.doctor(request, desk.environment)
+    assert view.noise
+    assert (view.noise.flip_rate, view.noise.suggested_samples) == (0.0, 1)
+    assert states(view)["noise"] == "ok"
+    plan = app.plan(desk.request(tasks), desk.environment)
+    told = app.plan(desk.request(tasks, samples=3), desk.environment)
+    assert plan.expected_calls < told.expected_calls
+
+
+def test_noise_is_measured_on_one_skill_at_a_time(desk: Desk) -> None:
+    other = desk.root / "claude" / "skills" / "notes" / "SKILL.md"
+    other.parent.mkdir()
+    other.write_text("# Notes\n", encoding="utf-8")
+    both = [
+        {**row, "id": f"{name}-{row['id']}", "skill": name, "family": f"{name} {row['family']}"}
+        | {"prompt": f"{row['prompt']} {name}"}
+        for name in ("briefs", "notes")
+        for row in rows()
+    ]
+    request = DoctorRequest(target_model=CHOSEN, tasks=desk.tasks(both), noise=True, yes=True)
+    with pytest.raises(UsageError, match="--skills: briefs, notes"):
+        app.doctor(request, desk.environment)
