@@ -111,7 +111,9 @@ def plan(request: RunRequest, environment: Environment, events: EventSink = _ign
     work = gather(_search(request, environment, where, resolved, events), events)
     require_work(work)
     view = plan_view(work, forecast, project=str(where.project.root))
-    return view.model_copy(update={"prompts": planned_prompts(work, forecast)}) if request.show_prompts else view
+    if not request.show_prompts:
+        return view
+    return view.model_copy(update={"prompts": planned_prompts(work, forecast, wiring.redactor())})
 
 
 Confirm = Callable[["PlanView"], bool]

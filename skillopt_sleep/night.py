@@ -43,6 +43,7 @@ class Crew:
     minutes: float | None
     """How long the night may last; None: as long as it takes."""
     spend: Callable[[], tuple[RoleSpend, ...]]
+    masked: Callable[[], dict[str, int]]
     events: Relay
     clock: Callable[[], datetime]
 
@@ -176,6 +177,7 @@ class _Night:
                 for item in self.work.skills
             ),
             spend=self.crew.spend(),
+            masked=self.crew.masked(),
             simulated=self.crew.simulated,
             stopped=stopped,
         )

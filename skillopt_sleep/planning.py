@@ -19,7 +19,7 @@ from skillopt_sleep.domain.describe import describe
 from skillopt_sleep.domain.errors import UsageError
 from skillopt_sleep.domain.gate_tests import GateTest
 from skillopt_sleep.domain.llm import Prompt, Role, Usage, estimate_tokens, prompt_tokens
-from skillopt_sleep.domain.ports import Bounded, Model
+from skillopt_sleep.domain.ports import Bounded, Model, Redactor
 from skillopt_sleep.domain.reports import NightReport
 from skillopt_sleep.domain.slices import Slice
 from skillopt_sleep.domain.spending import FREE, Amount, Price
@@ -429,8 +429,17 @@ def _count(number: int, noun: str) -> str:
 # --- what would be sent -----------------------------------------------------------------------------------------------
 
 
-def planned_prompts(work: Workload, forecast: Forecast) -> tuple[PlannedPrompt, ...]:
-    """What a night would send: in full where it is determined already, else as a template with what may fill it."""
+def planned_prompts(work: Workload, forecast: Forecast, redact: Redactor) -> tuple[PlannedPrompt, ...]:
+    """What a night would send, secrets masked as they would be: in full where it is determined already, else as a
+    template with what may fill it.
+    """
+    return tuple(
+        prompt.model_copy(update={"system": redact(prompt.system)[0], "text": redact(prompt.text)[0]})
+        for prompt in _prompts(work, forecast)
+    )
+
+
+def _prompts(work: Workload, forecast: Forecast) -> tuple[PlannedPrompt, ...]:
     mined = tuple(
         PlannedPrompt(
             role="optimizer",

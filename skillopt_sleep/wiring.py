@@ -17,10 +17,11 @@ from skillopt_sleep.store import ProjectFolder, Relay, StateHome, default_home, 
 
 if TYPE_CHECKING:
     from skillopt_sleep.backend.budget import Budget
+    from skillopt_sleep.backend.redacted import Masking
     from skillopt_sleep.consolidate import EpochOptions
     from skillopt_sleep.domain.health import Finding, Noise
     from skillopt_sleep.domain.llm import Role
-    from skillopt_sleep.domain.ports import EventSink, Model, Roles, TranscriptSource
+    from skillopt_sleep.domain.ports import EventSink, Model, Redactor, Roles, TranscriptSource
     from skillopt_sleep.domain.sessions import Query
     from skillopt_sleep.domain.spending import Amount
     from skillopt_sleep.domain.tasks import Task
@@ -142,6 +143,13 @@ def sources(
     )
 
 
+def redactor() -> Redactor:
+    """What masks secrets in a text."""
+    from skillopt_sleep.redact import redact
+
+    return redact
+
+
 def search(
     environment: Environment,
     where: Places,
@@ -165,6 +173,7 @@ def search(
         policy=settings.split_policy(),
         mining=settings.mining,
         graded=settings.judge_model is not None,
+        redact=redactor(),
         only=only,
         given=given,
     )
@@ -300,6 +309,7 @@ class Staff:
 
     models: dict[Role, Model]
     budget: Budget
+    masking: Masking
     account: SpendFile | None
     """None where nothing costs anything."""
 
@@ -319,6 +329,7 @@ async def staff(
     import anyio
 
     from skillopt_sleep.backend.budget import Budget
+    from skillopt_sleep.backend.redacted import Masking
     from skillopt_sleep.backend.stack import compose
     from skillopt_sleep.domain.ports import Closable
     from skillopt_sleep.domain.spending import FREE
@@ -337,13 +348,16 @@ async def staff(
     )
     limiter = anyio.CapacityLimiter(settings.slots)
     cache = where.state.reply_cache(events) if run else None
+    masking = Masking(redactor())
     extra = f"seed={settings.seed}"
     try:
         ready = {
-            role: compose(model, budget=budget, limiter=limiter, events=events, cache=cache, cache_extra=extra)
+            role: compose(
+                model, budget=budget, limiter=limiter, events=events, cache=cache, cache_extra=extra, masking=masking
+            )
             for role, model in raw.items()
         }
-        yield Staff(models=ready, budget=budget, account=account)
+        yield Staff(models=ready, budget=budget, masking=masking, account=account)
     finally:
         with anyio.CancelScope(shield=True):
             for model in {id(model): model for model in raw.values()}.values():
@@ -389,6 +403,7 @@ async def crew(
             max_calls=settings.max_calls,
             minutes=_minutes(settings, present.account),
             spend=present.budget.spend,
+            masked=lambda: present.masking.counts,
             events=events,
             clock=environment.clock,
         )

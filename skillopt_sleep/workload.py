@@ -14,13 +14,14 @@ from typing import Literal
 from skillopt_sleep.domain.errors import ConflictError, InputError, NothingToDo, UnknownName, UsageError
 from skillopt_sleep.domain.events import PhaseFinished, PhaseStarted
 from skillopt_sleep.domain.llm import Prompt
-from skillopt_sleep.domain.ports import EventSink, Model, TranscriptSource
+from skillopt_sleep.domain.ports import EventSink, Model, Redactor, TranscriptSource
 from skillopt_sleep.domain.reports import HarvestCounts, MineCounts
 from skillopt_sleep.domain.sessions import Harvest, Query, Session
 from skillopt_sleep.domain.slices import Slice, SplitPolicy
 from skillopt_sleep.domain.tasks import Rubric, Task
 from skillopt_sleep.harvest import Tally, harvest
 from skillopt_sleep.mine.heuristic import mine_sessions
+from skillopt_sleep.mine.masking import masked_tasks
 from skillopt_sleep.mine.model import mine_with_model, mining_prompts
 from skillopt_sleep.mine.sources import evals_beside
 from skillopt_sleep.mine.tasks_file import request_key
@@ -39,6 +40,7 @@ class Search:
     shelf: Shelf
     memory: Memory
     policy: SplitPolicy
+    redact: Redactor
     mining: Literal["rules", "model"] = "rules"
     graded: bool = True
     """Whether there is a judge for rubrics. Without one, tasks with a rubric would cost attempts and tell nothing."""
@@ -89,7 +91,8 @@ def gather(search: Search, events: EventSink) -> Workload:
     if search.found is not None:
         return _assign(search, search.found.harvest, search.found.mined, search.found.tasks)
     if search.given is not None:
-        return _assign(search, HarvestCounts(), MineCounts(tasks=len(search.given)), search.given)
+        given, masked = masked_tasks(search.given, search.redact)
+        return _assign(search, HarvestCounts(masked=masked), MineCounts(tasks=len(given)), given)
     events(PhaseStarted(phase="harvest"))
     found = harvest(search.sources, search.query, search.tally)
     counts = counts_of(found)
@@ -150,6 +153,7 @@ def _assign(search: Search, harvested: HarvestCounts, mined: MineCounts, tasks: 
         search.shelf.find(name)  # an unknown name is an error even where no task mentions it
     skills: list[SkillWork] = []
     evals: list[Task] = []
+    masked = Counter(harvested.masked)
     for name in sorted(by_skill):
         try:
             file = search.shelf.find(name)
@@ -169,10 +173,11 @@ def _assign(search: Search, harvested: HarvestCounts, mined: MineCounts, tasks: 
                 raise
             left_out[error.message] += len(by_skill[name])
             continue
-        own = _own_evals(search, file, by_skill[name], left_out)
+        own = _own_evals(search, file, by_skill[name], left_out, masked)
         if by_skill[name] or own:
             skills.append(SkillWork(file, doc, (*by_skill[name], *own)))
             evals += own
+    harvested = harvested.model_copy(update={"masked": dict(masked)})
     return Workload(harvested, mined, tuple(skills), dict(+left_out), (*tasks, *evals))
 
 
@@ -199,8 +204,10 @@ def _why_left_out(search: Search, task: Task, skill: str | None) -> str | None:
     return None
 
 
-def _own_evals(search: Search, file: SkillFile, tasks: Sequence[Task], left_out: Counter[str]) -> tuple[Task, ...]:
-    """The evals that lie beside a skill, unless a person's own file replaces them.
+def _own_evals(
+    search: Search, file: SkillFile, tasks: Sequence[Task], left_out: Counter[str], masked: Counter[str]
+) -> tuple[Task, ...]:
+    """The evals that lie beside a skill, their secrets masked, unless a person's own file replaces them.
 
     An eval that makes the same request as a task from the sessions joins its family: in another slice, it would show
     the gate what was trained on. Evals that cannot be read leave themselves out, not the skill.
@@ -208,10 +215,11 @@ def _own_evals(search: Search, file: SkillFile, tasks: Sequence[Task], left_out:
     if search.given is not None or search.found is not None or file.is_memory:  # found tasks hold them already
         return ()
     try:
-        found = evals_beside(file.path, search.policy, skill=file.name)
+        found, counts = masked_tasks(evals_beside(file.path, search.policy, skill=file.name), search.redact)
     except UsageError as error:
         left_out[error.message] += 1
         return ()
+    masked.update(counts)
     known = {request_key(task.prompt): task for task in tasks}
     kept = []
     for task in found:

@@ -14,12 +14,13 @@ from skillopt_sleep.backend.limited import Limited
 from skillopt_sleep.backend.metered import Metered
 from skillopt_sleep.backend.paced import Paced
 from skillopt_sleep.backend.recorded import Recorded, cached_call
+from skillopt_sleep.backend.redacted import Masking, Redacted
 from skillopt_sleep.backend.retrying import Retrying, RetryPolicy
 from skillopt_sleep.domain.llm import Prompt
 from skillopt_sleep.domain.ports import EventSink, Model, Served
 
 
-def compose(
+def compose(  # noqa: PLR0913 - the one place where everything about a model comes together
     model: Model,
     *,
     budget: Budget,
@@ -29,6 +30,7 @@ def compose(
     cache_extra: str = "",
     retry: RetryPolicy | None = None,
     breaker: BreakerPolicy | None = None,
+    masking: Masking | None = None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
 ) -> Model:
@@ -40,10 +42,12 @@ def compose(
     Paced       ... while the service says that it is too much, and then ...
     Limited     ... for a slot, first come, first served, and then ...
     Metered     ... is booked, since a failed call may have been paid. What only waits in the queue reserves nothing.
-    Recorded    innermost, so that recorded times are those of the real call and not of the queue
+    Recorded    recorded times are those of the real call and not of the queue
+    Redacted    innermost: nothing else sees a reply before its secrets are masked, and nothing unmasked is sent
     """
     service = model.service if isinstance(model, Served) else model.id
-    paid = Limited(Metered(Recorded(model, events), budget, bounded=model), limiter)
+    discreet = Redacted(model, masking) if masking else model
+    paid = Limited(Metered(Recorded(discreet, events), budget, bounded=model), limiter)
     paced = Paced(paid, int(limiter.total_tokens))
     held = Breaker(paced, breaker or BreakerPolicy(), events, service=service, clock=clock, sleep=sleep)
     patient = Retrying(held, retry or RetryPolicy(), clock=clock, sleep=sleep)

@@ -142,6 +142,8 @@ class NightReport(Frozen):
     mined: MineCounts = MineCounts()
     skills: tuple[SkillResult, ...] = ()
     spend: tuple[RoleSpend, ...] = ()
+    masked: dict[str, int] = {}
+    """Secrets masked on their way to a model and back, each text once; `harvest.masked` are those of what was read."""
     simulated: bool = False
     """Whether any figure rests on the simulated model. Surfaces must say so."""
     warnings: tuple[str, ...] = ()

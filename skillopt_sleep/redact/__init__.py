@@ -18,13 +18,17 @@ import functools
 from collections import Counter
 from collections.abc import Iterator
 
+from skillopt_sleep.domain.literals import Literals
 from skillopt_sleep.redact.contexts import CONTEXTS
 from skillopt_sleep.redact.kind import Kind
 from skillopt_sleep.redact.tokens import TOKENS
 from skillopt_sleep.redact.values import compiled
 from skillopt_sleep.redact.views import View, views
 
-__all__ = ["KINDS", "REDACTOR_VERSION", "redact"]
+__all__ = ["KINDS", "MASK", "REDACTOR_VERSION", "redact"]
+
+MASK = "[masked:"
+"""What each mask begins with; the kind and a bracket follow."""
 
 REDACTOR_VERSION = 2
 """To be raised with every change of what is masked: what an older version masked is then read, or masked, anew."""
@@ -38,8 +42,8 @@ anything. One pass is enough for clean text and two for nearly all other; the bo
 
 
 @functools.cache
-def _anchors() -> frozenset[str]:
-    return frozenset(anchor for kind in KINDS for anchor in kind.anchors)
+def _anchors() -> Literals:
+    return Literals(anchor for kind in KINDS for anchor in kind.anchors)
 
 
 def _fold(text: str) -> str:
@@ -58,7 +62,7 @@ def _matches(kind: Kind, anchors: frozenset[str], text: str, folded: str) -> Ite
             after = at + 1
             if found:
                 start, end = found.span(group)
-                if not text.startswith("[masked:", start) and kind.accept(text[start:end]):
+                if not text.startswith(MASK, start) and kind.accept(text[start:end]):
                     yield start, end
                 # Also past what was turned down: looking into it again from each anchor in it would not be linear.
                 after = max(end, after)
@@ -71,7 +75,7 @@ Found = tuple[int, int, int]
 
 def _found(text: str) -> Iterator[Found]:
     folded = _fold(text)
-    anchors = frozenset(anchor for anchor in _anchors() if anchor in folded)
+    anchors = _anchors().found_in(folded)
     if not anchors:
         return
     for rank, kind in enumerate(KINDS):
@@ -121,7 +125,7 @@ def redact(text: str, /) -> tuple[str, dict[str, int]]:
         pieces: list[str] = []
         done = 0
         for start, end, name in spans:
-            pieces += (text[done:start], f"[masked:{name}]")
+            pieces += (text[done:start], f"{MASK}{name}]")
             done = end
             counts[name] += 1
         text = "".join(pieces) + text[done:]

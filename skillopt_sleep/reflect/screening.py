@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from skillopt_sleep.domain.powers import Allowed
 from skillopt_sleep.domain.skills import AddRule, Edit, EditOutcome, EditStatus, ReplaceRule
+from skillopt_sleep.redact import MASK
 from skillopt_sleep.reflect.claims import fabricated_claim
 
 _SHOWN_POWERS = 4
@@ -17,7 +18,8 @@ def screen(
     """The edits that may be tried, and the refused ones with the reason, for the report.
 
     Refused are edits that repeat a pattern that only the judge should know (`leaks` says so), edits that make the agent
-    claim what it did not do, and what goes beyond the budget. Quarantined are edits with a command, an address or a
+    claim what it did not do, edits that would write a mask into the live file, where the person's own words stand, and
+    what goes beyond the budget. Quarantined are edits with a command, an address or a
     permission that stands in none of the texts that people have `typed`: it came from somewhere else.
     """
     allowed = Allowed(typed)
@@ -39,6 +41,8 @@ def _refusal(edit: Edit, leaks: Callable[[str], bool], allowed: Allowed) -> tupl
         return None
     if leaks(edit.text):
         return "judge_leak", "The rule repeats a pattern of the judge, so passing would prove nothing."
+    if MASK in edit.text:
+        return "malformed", "The rule repeats a mask; the secret behind it stays in the file, and no rule needs it."
     claim = fabricated_claim(edit.text)
     if claim is not None:
         return "fabrication", f"The rule would make the agent claim what it may not have done: {claim!r}."

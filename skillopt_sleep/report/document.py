@@ -104,7 +104,8 @@ def _reading(report: NightReport) -> Iterator[str]:
         yield f"- transcripts that the client deletes within days: {harvest.soon_deleted}"
     yield f"- files left out: {tally(harvest.skipped, SKIPPED)}"
     yield f"- lines left out: {tally(harvest.skipped_lines, LINES_SKIPPED)}"
-    yield f"- secrets masked: {tally(harvest.masked)}"
+    yield f"- secrets masked while reading: {tally(harvest.masked)}"
+    yield f"- secrets masked on the way to a model and back: {tally(report.masked)}"
     yield (
         f"- {count(mined.prompts, 'request')} in {count(mined.groups, 'group')}, "
         f"{count(mined.families, 'family')} of rewordings, {count(mined.tasks, 'task')}"

@@ -199,7 +199,8 @@ def _reading(report: NightReport) -> Iterable[tuple[str, str]]:
         ("Sessions", f"{harvest.sessions:,} from {count(harvest.files, 'file')}"),
         ("Files left out", words.tally(harvest.skipped, words.SKIPPED)),
         ("Lines left out", words.tally(harvest.skipped_lines, words.LINES_SKIPPED)),
-        ("Secrets masked", words.tally(harvest.masked)),
+        ("Secrets masked while reading", words.tally(harvest.masked)),
+        ("Secrets masked on the way to a model and back", words.tally(report.masked)),
         (
             "Requests",
             f"{mined.prompts:,} in {count(mined.groups, 'group')} and {mined.families:,} families of rewordings",

@@ -96,9 +96,9 @@ def night_reasons(report: NightReport) -> list[str]:
         f"{row.tokens:,} tokens, {role_cost(row, simulated=report.simulated)}"
         for row in report.spend
     ]
-    masked = sum(report.harvest.masked.values())
-    if masked:
-        lines.append(f"{count(masked, 'secret')} masked while reading ({tally(report.harvest.masked)}).")
+    for masked, where in ((report.harvest.masked, "while reading"), (report.masked, "on the way to a model and back")):
+        if masked:
+            lines.append(f"{count(sum(masked.values()), 'secret')} masked {where} ({tally(masked)}).")
     lines += [f"Warning: {sentence(warning)}" for warning in report.warnings]
     if report.stopped:
         lines.append(f"The night ended early: {sentence(report.stopped)}")

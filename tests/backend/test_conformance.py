@@ -10,6 +10,7 @@ from skillopt_sleep.backend.cached import Cached, MemoryCache
 from skillopt_sleep.backend.limited import Limited
 from skillopt_sleep.backend.metered import Metered
 from skillopt_sleep.backend.recorded import Recorded
+from skillopt_sleep.backend.redacted import Masking, Redacted
 from skillopt_sleep.backend.retrying import Retrying, RetryPolicy
 from skillopt_sleep.backend.scripted import ScriptedModel
 from skillopt_sleep.backend.sim import SimModel
@@ -17,6 +18,7 @@ from skillopt_sleep.backend.stack import compose
 from skillopt_sleep.backend.template import TemplateModel
 from skillopt_sleep.domain.llm import Prompt
 from skillopt_sleep.domain.ports import Model
+from skillopt_sleep.redact import redact
 from tests.conformance.model import ModelConformance
 
 
@@ -65,6 +67,11 @@ class TestRecorded(ModelConformance):
         return Recorded(SimModel("mid"), lambda _event: None)
 
 
+class TestRedacted(ModelConformance):
+    def make(self) -> Model:
+        return Redacted(SimModel("mid"), Masking(redact))
+
+
 class TestRetrying(ModelConformance):
     def make(self) -> Model:
         return Retrying(SimModel("mid"), RetryPolicy())
@@ -78,6 +85,7 @@ class TestWholeStack(ModelConformance):
             limiter=anyio.CapacityLimiter(2),
             events=lambda _event: None,
             cache=MemoryCache(),
+            masking=Masking(redact),
         )
 
 

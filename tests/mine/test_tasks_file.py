@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skillopt_sleep.domain.checks import OPERATORS, parse_check
+from skillopt_sleep.domain.checks import OPERATORS, Contains, parse_check
 from skillopt_sleep.domain.errors import InputError, UnknownName, UsageError
 from skillopt_sleep.domain.slices import SLICES, SplitPolicy, slice_of
 from skillopt_sleep.domain.tasks import Exact, Rubric, Rules, Task, Tool
+from skillopt_sleep.mine.masking import masked_tasks
 from skillopt_sleep.mine.tasks_file import (
     dump_tasks,
     load_tasks_file,
@@ -21,6 +22,8 @@ from skillopt_sleep.mine.tasks_file import (
     request_key,
     require_reviewed,
 )
+from skillopt_sleep.redact import redact
+from tests.redact.secrets import made_up
 
 POLICY = SplitPolicy()
 
@@ -303,3 +306,22 @@ def test_dumped_tasks_load_back_equal(tmp_path: Path, tasks: list[Task]) -> None
 def test_any_text_loads_or_is_refused_in_words(tmp_path: Path, text: str, name: str) -> None:
     with suppress(UsageError):  # anything else is a bug
         load(tmp_path, text.encode("utf-8", "surrogatepass"), name)
+
+
+def test_secrets_of_a_tasks_file_are_masked_where_they_are_shown_and_kept_where_they_are_compared() -> None:
+    secret = "gh" + "p_" + made_up(36)
+    task = Task(
+        id="a",
+        prompt=f"Use {secret}.",
+        criterion=Rules(checks=(Contains(arg=secret),)),
+        group="g",
+        family="f",
+        slice="train",
+        origin="file",
+        tools=(Tool(name="search", description="Looks.", notes={"access": f"key {secret}"}),),
+    )
+    (masked,), counts = masked_tasks([task], redact)
+    assert masked.prompt == "Use [masked:github_token]."
+    assert masked.tools[0].notes == {"access": "key [masked:github_token]"}
+    assert masked.criterion == task.criterion
+    assert counts == {"github_token": 2}

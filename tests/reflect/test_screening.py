@@ -25,6 +25,13 @@ def test_an_edit_that_repeats_a_pattern_of_the_judge_is_refused_and_shown() -> N
     assert refused[0].detail
 
 
+def test_an_edit_that_would_write_a_mask_into_the_live_file_is_refused() -> None:
+    edit = ReplaceRule(rule_id="r1", text="Send the header with [masked:bearer_token].")
+    kept, refused = screen([edit], leaks=never, typed=())
+    assert kept == ()
+    assert [(outcome.edit, outcome.status) for outcome in refused] == [(edit, "malformed")]
+
+
 @pytest.mark.parametrize(
     "rule",
     [
