@@ -46,6 +46,16 @@ def _anchors() -> Literals:
     return Literals(anchor for kind in KINDS for anchor in kind.anchors)
 
 
+@functools.cache
+def _ranks() -> dict[str, tuple[int, ...]]:
+    """The kinds that an anchor may begin, by their rank."""
+    ranks: dict[str, tuple[int, ...]] = {}
+    for rank, kind in enumerate(KINDS):
+        for anchor in kind.anchors:
+            ranks[anchor] = (*ranks.get(anchor, ()), rank)
+    return ranks
+
+
 def _fold(text: str) -> str:
     """Lower case with every character at its old place: U+0130 is the only one whose lower case is longer."""
     return text.replace("\u0130", "I").lower()
@@ -78,10 +88,10 @@ def _found(text: str) -> Iterator[Found]:
     anchors = _anchors().found_in(folded)
     if not anchors:
         return
-    for rank, kind in enumerate(KINDS):
-        if not anchors.isdisjoint(kind.anchors):
-            for start, end in _matches(kind, anchors, text, folded):
-                yield start, rank, end
+    ranks = _ranks()
+    for rank in sorted({rank for anchor in anchors for rank in ranks[anchor]}):
+        for start, end in _matches(KINDS[rank], anchors, text, folded):
+            yield start, rank, end
 
 
 def _seen_in(view: View) -> Iterator[Found]:
