@@ -461,7 +461,7 @@ def _may_call(
     if request.offline:
         return False
     known = wiring.prices(where)
-    costly = sorted({model.id for model in models.values() if known.of(model.id) != FREE})
+    costly = sorted({model.id for model in models.values() if known.of(model) != FREE})
     if not costly or request.yes:
         return True
     calls = len(models) + look.CANARY_CALLS

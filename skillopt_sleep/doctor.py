@@ -48,7 +48,7 @@ def transcripts(counts: HarvestCounts, where: Mapping[str, Path]) -> Iterator[Fi
 def prices(models: Mapping[Role, Model], known: PriceList) -> Iterator[Finding]:
     """Whether the price of every chosen model is known."""
     for role, model in models.items():
-        if known.of(model.id) is None:
+        if known.of(model) is None:
             yield Finding(
                 about="price",
                 state="warning",

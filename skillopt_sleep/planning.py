@@ -108,7 +108,7 @@ class Forecast:
 
     def price(self, role: Role) -> Price | None:
         model = self.models.get(role)
-        return self.prices.of(model.id) if model else None
+        return self.prices.of(model) if model else None
 
     def most(self, role: Role, prompt: Prompt, schema: type[BaseModel] | None = None) -> tuple[int, int]:
         """Most input and output tokens of one call."""

@@ -20,6 +20,7 @@ from pydantic import Field, ValidationError
 
 from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.errors import InputError
+from skillopt_sleep.domain.ports import Local, Model
 from skillopt_sleep.domain.spending import FREE, Price
 
 _WITHOUT_A_BILL = ("sim:", "template", "scripted:")
@@ -43,7 +44,13 @@ class PriceList(Frozen):
     own: dict[str, Price] = {}
     built_in: dict[str, Price] = {}
 
-    def of(self, model: str) -> Price | None:
+    def of(self, model: Model) -> Price | None:
+        """The price of a model; None where it is not known. What stands on this machine or beside it costs nothing."""
+        if isinstance(model, Local) and model.is_local and model.id not in self.own:
+            return FREE
+        return self.named(model.id)
+
+    def named(self, model: str) -> Price | None:
         """The price of a model by its id; None where it is not known."""
         if model.startswith(_WITHOUT_A_BILL):
             return FREE

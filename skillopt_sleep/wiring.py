@@ -336,13 +336,14 @@ async def staff(
 
     raw = models(environment, settings)
     known = prices(where)
-    free = all(known.of(model.id) == FREE for model in raw.values())
+    priced = {model.id: known.of(model) for model in raw.values()}
+    free = all(price == FREE for price in priced.values())
     account = None if free else spend_file(environment, where, settings, run or f"doctor {environment.clock():%H%M%S}")
     budget = Budget(
         max_calls=most.calls if most else settings.max_calls,
         max_tokens=most.tokens if most else settings.max_tokens,
         max_usd=most.usd if most and most.usd else settings.max_usd,
-        price_of=known.of,
+        price_of=priced.get,
         book=account,
         already=account.spent() if account else (),
     )

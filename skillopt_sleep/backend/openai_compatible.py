@@ -121,6 +121,10 @@ class OpenAICompatibleModel:
     def service(self) -> str:
         return self._at.name
 
+    @property
+    def is_local(self) -> bool:
+        return self._at.is_local
+
     async def generate(self, prompt: Prompt, *, schema: type[BaseModel] | None = None) -> Reply:
         try:
             with anyio.fail_after(self._seconds):

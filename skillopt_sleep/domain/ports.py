@@ -114,6 +114,14 @@ class Served(Protocol):
         ...
 
 
+@runtime_checkable
+class Local(Protocol):
+    """A model whose service may stand on this machine or in its network, where nobody sends a bill."""
+
+    @property
+    def is_local(self) -> bool: ...
+
+
 class Agent(Protocol):
     """The deployed thing: attempts a task under a skill document. Raises what its model raises."""
 

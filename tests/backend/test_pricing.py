@@ -12,22 +12,22 @@ MILLION = 1_000_000
 
 def test_a_model_is_found_by_its_id_its_name_and_its_name_without_a_date() -> None:
     prices = price_list()
-    wanted = prices.of("anthropic:claude-haiku-4-5")
+    wanted = prices.named("anthropic:claude-haiku-4-5")
     assert wanted == Price(input=1.0, output=5.0, cache_read=0.1, cache_write=1.25)
-    assert prices.of("claude:claude-haiku-4-5-20251001") == wanted
+    assert prices.named("claude:claude-haiku-4-5-20251001") == wanted
 
 
 def test_an_unknown_price_is_unknown_and_a_simulated_model_is_free() -> None:
     prices = price_list()
-    assert prices.of("openai:whatever") is None
-    free = prices.of("sim:strong")
+    assert prices.named("openai:whatever") is None
+    free = prices.named("sim:strong")
     assert free is not None
     assert free.most(MILLION, MILLION) == 0.0
 
 
 def test_a_persons_own_price_goes_before_the_built_in_one() -> None:
     prices = price_list(b'[models]\nclaude-haiku-4-5 = [7.0, 8.0]\n"openai:local" = [0.0, 0.0]\n')
-    mine, local = prices.of("anthropic:claude-haiku-4-5"), prices.of("openai:local")
+    mine, local = prices.named("anthropic:claude-haiku-4-5"), prices.named("openai:local")
     assert mine == Price(input=7.0, output=8.0)
     assert local == Price(input=0.0, output=0.0)
 
@@ -42,7 +42,7 @@ def test_cached_input_is_priced_as_what_it_is_and_the_bound_covers_it() -> None:
 
 
 def test_a_long_prompt_costs_its_own_rate() -> None:
-    price = price_list().of("anthropic:claude-haiku-5-5")
+    price = price_list().named("anthropic:claude-haiku-5-5")
     assert price is not None
     assert price.cost(Usage(input_tokens=100_000)) == pytest.approx(0.01)
     assert price.cost(Usage(input_tokens=200_000)) == pytest.approx(0.10)
@@ -66,3 +66,14 @@ def test_a_client_that_names_its_price_is_believed() -> None:
 def test_prices_that_cannot_be_read_are_an_error_that_names_the_place(text: bytes, said: str) -> None:
     with pytest.raises(InputError, match=said):
         price_list(text, where="/home/me/prices.toml")
+
+
+def test_a_service_on_this_machine_costs_nothing_unless_its_person_says_so() -> None:
+    from skillopt_sleep.backend.registry import Options, build
+
+    local = build("openai:qwen", Options(openai_url="http://127.0.0.1:8080/v1"))
+    paid = build("openai:qwen", Options(openai_url="https://api.example.com/v1"))
+    assert price_list().of(local) == Price(input=0.0, output=0.0)
+    assert price_list().of(paid) is None
+    own = price_list(b'[models]\n"openai:qwen" = [1.0, 2.0]\n')
+    assert own.of(local) == own.of(paid) == Price(input=1.0, output=2.0)
