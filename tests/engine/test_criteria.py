@@ -82,7 +82,8 @@ def test_the_plan_counts_grades_and_shows_how_they_are_asked_for(desk: Desk) -> 
     calls = {row.role: row.calls for row in plan.roles}
     assert calls["judge"] == calls["target"]
     shown = [prompt for prompt in plan.prompts if prompt.role == "judge"]
-    assert sum(prompt.times for prompt in shown) == calls["judge"]
+    attempts = [prompt for prompt in plan.prompts if prompt.role == "target"]
+    assert sum(prompt.times for prompt in shown) == sum(prompt.times for prompt in attempts)  # a grade an attempt
     assert all(RUBRIC in prompt.text and "[the reply to be graded]" in prompt.text for prompt in shown)
 
 
