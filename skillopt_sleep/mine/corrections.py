@@ -34,7 +34,7 @@ _INTERJECTION = re.compile(r"^(?:no|nope|wrong|nein|non|não|нет|不对|違�
 def read_turn(text: str, *, follows_reply: bool) -> TurnKind:
     """What a user turn is. Only a turn that follows a request and its reply can be a correction."""
     folded = " ".join(fold(text).split())
-    bare = folded.strip(" .,!?。！？…:;)(")
+    bare = folded.strip(" .,!?¡¿。！？…:;)(")
     if not bare or bare.replace(",", "") in lexicon.CHATTER:
         return "chatter"
     if follows_reply and len(text) <= LONGEST_CORRECTION and _corrects(text):

@@ -172,6 +172,11 @@ _TWISTED = re.compile(
 )
 """Wording in which asking and forbidding are easily taken for each other. Nothing is asked for on such grounds: a check
 that is missing costs a little evidence, a wrong one teaches the opposite."""
+_EXASPERATED = re.compile(
+    r"\b(?:not|n't|cannot|can't|couldn't)\s+(?:be\s+)?(?:that|so|too|very)?\s*(?:hard|difficult|much to ask|complicated)\b"
+    r"|\bnicht\s+(?:so|zu)\s+(?:schwer|schwierig)\b|\bno\s+(?:es|debe\w*)\s+(?:ser\s+)?(?:tan\s+)?dif[ií]cil\b"
+)
+"""Such a "not" belongs to the sigh and not to what follows: nothing can be said of either."""
 _CONDITION = re.compile(r"\b(?:if|unless|only\s+when|either|whenever)\b")
 """A condition on the request: the check would hold for some requests and not for others."""
 _SCOPED = re.compile(r"\b(?:title|subject|heading|headline|bullet|item|paragraph|section|sentence|line|per|each)s?\b")
@@ -183,6 +188,8 @@ def read_checks(text: str) -> tuple[Check, ...]:
     masked = mask_names(text)
     found: list[Check] = []
     for sentence in _SENTENCE.split(fold(masked.text)):
+        if _EXASPERATED.search(sentence):
+            continue
         if not _CONDITION.search(sentence):
             named = _named_checks(sentence, masked)
             found += (check for check in named if isinstance(check, NotContains) or not _TWISTED.search(sentence))

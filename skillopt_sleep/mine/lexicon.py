@@ -142,8 +142,10 @@ PRAISE: Final = (
     r"|lovely|fantastic"
     r"|(?:very )?good (?:job|work)|well done|(?:that's|that is|this is|it's|looks?|exactly|just) (?:\w+ ){0,2}"
     r"(?:perfect|great|good|right|what i (?:wanted|needed))|love it|i like (?:it|this|that)"
-    r"|perfekt|super|danke|sehr gut|perfecto|genial|muy bien|gracias|parfait|très bien|merci|perfeito|ótimo|muito bom"
-    r"|отлично|прекрасно|супер|спасибо|很好|太好了|完美|不错|谢谢|完璧|素晴らしい|ありがとう|いいですね)"
+    r"|perfekt|super|danke|sehr gut|perfecto|genial|muy bien|gracias|parfait|très bien|merci|perfeito|ótimo"
+    r"|muito (?:bom|bem)|excelente(?: trab\w+)?|buen trabajo|bom trabalho|bon travail|gute arbeit"
+    r"|отлично|прекрасн(?:о|ая работа)|хорошая работа|очень хорошо|супер|спасибо"
+    r"|很好|太好了|太棒了?|完美|不错|谢谢|完璧|素晴らしい|ありがとう|(?:とても)?(?:いい|良い)です)"
 )
 """How a sentence of praise begins."""
 
@@ -151,8 +153,9 @@ CUES: Final = (
     # English: refusals and complaints
     r"no[,.!:;]",
     r"no (?=you|that|it|this|the|always|never|don't|i |please|not )",
-    r"nope\b|wrong\b|incorrect\b|not (?:quite|like that|right|what|good|correct|again)\b",
-    r"(?:that|this|it)(?:'s| is| was| isn't| is not) (?:\w+ ){0,2}(?:wrong|incorrect|not|right|too|missing|bad|off)\b",
+    r"nope\b|wrong\b|incorrect\b|not (?:quite|like that|right|what|good|correct|again|so)\b|still missing\b",
+    r"(?:that|this|it)(?:'s| is| was| isn't| is not) (?:\w+ ){0,2}(?:wrong|incorrect|not|right|too|missing|bad"
+    r"|off)\b",
     r"(?:that|this|it)(?: isn't| wasn't| doesn't| didn't| does not| did not)\b",
     r"you (?:forgot|missed|left|didn't|did not|don't|do not|never|still|keep|always|should|must|were|need"
     r"|have to|ignored|wrote|used|said|put|mentioned)\b",
@@ -170,23 +173,30 @@ CUES: Final = (
     r"(?:much |way |still |far )?too (?:long|short|wordy|verbose|vague|formal|informal|many|much|detailed)\b",
     r"(?:shorter|longer|simpler)\b|(?:instead|rather)\b",
     # German, Spanish, French, Portuguese, Russian
-    r"nein\b|falsch\b|das (?:ist|war) (?:falsch|nicht|zu)\b|immer\b|nie(?:mals)?\b|nächstes mal|ab jetzt|künftig"
+    r"nein\b|falsch\b|(?:so|das) (?:\w+ )?nicht\b|es fehlt|ich wollte (?:das|es)\b|das (?:ist|war) (?:falsch"
+    r"|nicht|zu)\b|immer\b|nie(?:mals)?\b|nächstes mal|ab jetzt|künftig"
     r"|du hast\b"
     r"|ich (?:habe|hatte) (?:doch )?gesagt|stattdessen|zu (?:lang|kurz)|nicht (?:so|schon)",
-    r"no[,.] |está mal|eso (?:está|no)|siempre\b|nunca\b|la próxima vez|a partir de ahora|te (?:dije|olvidaste)"
+    r"no[,.] |así no\b|incorrecto\b|está mal|eso (?:está|no)|siempre\b|nunca\b|la próxima vez|a partir de ahora"
+    r"|te (?:dije|olvidaste)"
     r"|olvidaste"
     r"|en (?:su|vez) (?:lugar|de)|demasiado\b|falta\b|(?:no )(?:uses|digas|menciones|escribas|pongas)",
-    r"non[,.! ]|c'est (?:faux|pas|trop)|ce n'est pas|toujours\b|jamais\b|la prochaine fois|désormais|tu as oublié"
+    r"non[,.! ]|pas (?:comme|si)\b|incorrect\b|c'est (?:faux|pas|trop)|ce n'est pas|toujours\b|jamais\b"
+    r"|la prochaine fois|désormais|tu as oublié"
     r"|j'ai (?:dit|demandé)|plutôt\b|trop (?:long|court)|il (?:manque|faut)|n(?:'|e )\w+ pas\b",
-    r"não[,.! ]|está errado|isso (?:está|não)|sempre\b|da próxima vez|a partir de agora|eu (?:disse|pedi)|em vez"
+    r"não[,.! ]|assim não\b|incorret[oa]\b|está errado|isso (?:está|não)|sempre\b|da próxima vez"
+    r"|a partir de agora|eu (?:disse|pedi)|em vez"
     r"|você esqueceu|faltou\b|muito (?:longo|curto)",
-    r"нет[,.! ]|неверно|неправильно|это не|всегда\b|никогда\b|в следующий раз|впредь|ты забыл|я (?:же )?(?:сказал"
+    r"нет[,.! ]|не так\b|неверно|неправильно|это не|всегда\b|никогда\b|в следующий раз|впредь|ты забыл"
+    r"|я (?:же )?(?:сказал"
     r"|просил)"
     r"|вместо\b|слишком\b|не (?:надо|нужно|пиши|используй|упоминай|забывай)|отсутствует",
     # Chinese, Japanese
-    r"不对|不是|错了|不行|总是|永远|以后|下次|每次|不要|别|你(?:忘|没|漏)|我说|应该|必须|务必|太(?:长|短)|而不是"
+    r"不对|不是|这不是|那不是|格式不对|错了|不行|总是|永远|以后|下次|每次|不要|别|你(?:忘|没|漏)|我说|应该"
+    r"|必须|务必|太(?:长|短)|而不是"
     r"|缺少|请勿",
     r"違(?:う|い)|ちがう|間違|いつも|常に|必ず|次回|次から|今後|絶対に|そうじゃ|ではなく|じゃなく|忘れ|と言った"
-    r"|長すぎ|短すぎ",
+    r"|長すぎ|短すぎ|[^。、]{1,20}?(?:を忘れ|しないで|ないでください|ではありません|じゃない)"
+    r"|[^。、]{1,20}?が(?:違う|違い|足りない|抜けて)",
 )
 """How a sentence begins that corrects the reply before it."""
