@@ -173,7 +173,8 @@ _TWISTED = re.compile(
 """Wording in which asking and forbidding are easily taken for each other. Nothing is asked for on such grounds: a check
 that is missing costs a little evidence, a wrong one teaches the opposite."""
 _EXASPERATED = re.compile(
-    r"\b(?:not|n't|cannot|can't|couldn't)\s+(?:be\s+)?(?:that|so|too|very)?\s*(?:hard|difficult|much to ask|complicated)\b"
+    r"\b(?:not|n't|cannot|can't|couldn't)\s+(?:be\s+)?(?:that|so|too|very)?\s*"
+    r"(?:hard|difficult|much to ask|complicated)\b"
     r"|\bnicht\s+(?:so|zu)\s+(?:schwer|schwierig)\b|\bno\s+(?:es|debe\w*)\s+(?:ser\s+)?(?:tan\s+)?dif[ií]cil\b"
 )
 """Such a "not" belongs to the sigh and not to what follows: nothing can be said of either."""
