@@ -346,7 +346,7 @@ def soft_table(sizes: Sequence[int], trials: int, policy: GatePolicy) -> Iterato
     )
     soft = policy.model_copy(update={"metric": "soft"})
     for size in sizes:
-        nulls = [run_cell(f"soft/{rate}", size, shifted(rate, 0.0), trials, soft) for rate in (*RATES, HIGH_RATE)]
+        nulls = [run_cell(f"soft/{rate}/0.0", size, shifted(rate, 0.0), trials, soft) for rate in (*RATES, HIGH_RATE)]
         by = {effect: over_rates("soft", size, effect, trials, soft) for effect in (-0.1, 0.0, 0.1, 0.2, 0.3)}
         yield _row(
             size,
