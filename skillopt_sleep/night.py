@@ -130,7 +130,7 @@ class _Night:
                 self.crew.memory_roles if item.file.is_memory else self.crew.roles,
                 self.crew.options,
                 tests=self.crew.gate_tests,
-                turned_down=self.memory.turned_down(item.name),
+                turned_down=self.memory.turned_down(item.name, of_project=item.file.of_project),
                 events=self.crew.events,
                 on_trial=self.journal.trial,
             )

@@ -7,8 +7,9 @@ the prompts for it, and a night goes on with `mine_further`, the only step here 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from skillopt_sleep.domain.errors import ConflictError, InputError, NothingToDo, UnknownName, UsageError
@@ -25,7 +26,7 @@ from skillopt_sleep.mine.masking import masked_tasks
 from skillopt_sleep.mine.model import mine_with_model, mining_prompts
 from skillopt_sleep.mine.sources import evals_beside
 from skillopt_sleep.mine.tasks_file import request_key
-from skillopt_sleep.shelf import Shelf, SkillFile
+from skillopt_sleep.shelf import PROJECT_MEMORY, USER_MEMORY, Shelf, SkillFile
 from skillopt_sleep.skilldoc import SkillDoc
 from skillopt_sleep.store import Found, Memory
 
@@ -140,8 +141,7 @@ def _assign(search: Search, harvested: HarvestCounts, mined: MineCounts, tasks: 
     left_out: Counter[str] = Counter()
     by_skill: dict[str, list[Task]] = {name: [] for name in search.only}
     sole = search.only[0] if len(search.only) == 1 else None
-    # what sessions without a skill were about is the project's memory file's business; of other projects' nobody's
-    memory = search.shelf.project_memory() if search.query.project is not None else None
+    memory = _memory_for(search)
     for task in tasks:
         name = task.skill or (sole if search.given is not None else memory)
         why = _why_left_out(search, task, name)
@@ -154,39 +154,52 @@ def _assign(search: Search, harvested: HarvestCounts, mined: MineCounts, tasks: 
     skills: list[SkillWork] = []
     evals: list[Task] = []
     masked = Counter(harvested.masked)
-    for name in sorted(by_skill):
-        try:
-            file = search.shelf.find(name)
-        except UnknownName:
-            left_out[f"the skill {name!r} is not installed any more"] += len(by_skill[name])
-            continue
-        except ConflictError as error:  # names that differ only by case: whose sessions these were is not known
-            left_out[error.message] += len(by_skill[name])
-            continue
-        if why := file.why_not_writable or _twin(file, skills):
-            left_out[f"{file.name!r} {why}"] += len(by_skill[name])
+    for file, own_tasks in _by_file(search, by_skill, left_out):
+        if why := file.why_not_writable:
+            left_out[f"{file.name!r} {why}"] += len(own_tasks)
             continue
         try:
             doc = SkillDoc.read(file.path)
         except InputError as error:
-            if name in search.only:
+            if file.name in search.only:
                 raise
-            left_out[error.message] += len(by_skill[name])
+            left_out[error.message] += len(own_tasks)
             continue
-        own = _own_evals(search, file, by_skill[name], left_out, masked)
-        if by_skill[name] or own:
-            skills.append(SkillWork(file, doc, (*by_skill[name], *own)))
+        own = _own_evals(search, file, own_tasks, left_out, masked)
+        if own_tasks or own:
+            skills.append(SkillWork(file, doc, (*own_tasks, *own)))
             evals += own
     harvested = harvested.model_copy(update={"masked": dict(masked)})
     return Workload(harvested, mined, tuple(skills), dict(+left_out), (*tasks, *evals))
 
 
-def _twin(file: SkillFile, skills: Sequence[SkillWork]) -> str | None:
-    """What to say of a file that is worked on already under another name: through a link, or another spelling."""
-    for other in skills:
-        if other.file.path.exists() and file.path.exists() and other.file.path.samefile(file.path):
-            return f"is the same file as {other.name!r}, which is worked on"
-    return None
+def _by_file(
+    search: Search, by_skill: Mapping[str, Sequence[Task]], left_out: Counter[str]
+) -> list[tuple[SkillFile, tuple[Task, ...]]]:
+    """Each skill file with all its tasks, by name: two names of one file share one text."""
+    files: dict[Path, SkillFile] = {}
+    tasks: dict[Path, tuple[Task, ...]] = {}
+    for name, found in sorted(by_skill.items()):
+        try:
+            file = search.shelf.find(name)
+        except UnknownName:
+            left_out[f"the skill {name!r} is not installed any more"] += len(found)
+        except ConflictError as error:  # names that differ only by case: whose sessions these were is not known
+            left_out[error.message] += len(found)
+        else:
+            files.setdefault(file.path, file)
+            tasks[file.path] = (*tasks.get(file.path, ()), *found)
+    return [(file, tasks[path]) for path, file in files.items()]
+
+
+def _memory_for(search: Search) -> str | None:
+    """The memory file that tasks of sessions without a skill are given to: the one that was named, or the project's.
+
+    What other projects were about is no business of a project's memory file.
+    """
+    only_here = search.query.project is not None
+    named = [name for name in search.only if name == USER_MEMORY or (name in PROJECT_MEMORY and only_here)]
+    return named[0] if named else search.shelf.project_memory() if only_here else None
 
 
 def _why_left_out(search: Search, task: Task, skill: str | None) -> str | None:

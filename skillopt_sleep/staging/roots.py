@@ -8,6 +8,7 @@ from pathlib import Path
 
 from skillopt_sleep.domain.errors import ConflictError
 
+_PROJECT_MEMORY = ("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md")
 _MEMORY = ("CLAUDE.md", "AGENTS.md")
 
 
@@ -39,7 +40,8 @@ class AllowedRoots:
         if real.suffix.lower() not in (".md", ".markdown"):
             raise _refused(target, f"its link leads to {real.name}, which is no Markdown file")
         if plain.name in _MEMORY:
-            own, of_project = plain == self.claude_root / "CLAUDE.md", plain.parent == self.project_root
+            own = plain == self.claude_root / "CLAUDE.md"
+            of_project = plain in [self.project_root / place for place in _PROJECT_MEMORY]
         else:
             own = any(_within(plain, root) for root in (self.claude_root / "skills", *self.extra))
             of_project = _within(plain, self.project_root / ".claude" / "skills")

@@ -68,7 +68,10 @@ class Memory:
             return ()
         with connection(self._path, MIGRATIONS) as db:
             rows = db.execute("SELECT id, leader, grp FROM family WHERE project = ? ORDER BY place", (self._project,))
-            return tuple(KnownFamily(id=id_, leader=leader, group=group) for id_, leader, group in rows)
+            try:
+                return tuple(KnownFamily(id=id_, leader=leader, group=group) for id_, leader, group in rows)
+            except ValidationError as error:  # a family that is forgotten could change its slice
+                raise _damaged(self._path, "a family of tasks that") from error
 
     def remember_families(self, families: Sequence[KnownFamily]) -> None:
         """Add what is new. A family that is known keeps what is known of it."""
@@ -81,12 +84,14 @@ class Memory:
                 [(self._project, f.id, f.leader, f.group, count + n) for n, f in enumerate(families)],
             )
 
-    def turned_down(self, skill: str) -> tuple[str, ...]:
+    def turned_down(self, skill: str, *, of_project: bool = False) -> tuple[str, ...]:
         """Texts of the rules of a skill that were turned down, oldest first.
 
-        In whatever project: a person's own skill is the same file in all of them, and was turned down for all.
+        In whatever project: a person's own skill is the same file in all of them, and was turned down for all. One
+        `of_project` (its `CLAUDE.md`, say) has namesakes in others, and what was said of those does not count.
         """
-        return tuple(dict.fromkeys(entry.rule for entry in self._turned_down() if entry.skill == skill))
+        found = self._turned_down(self._project if of_project else None)
+        return tuple(dict.fromkeys(entry.rule for entry in found if entry.skill == skill))
 
     def all_turned_down(self) -> tuple[TurnedDown, ...]:
         """What was turned down in this project, oldest first."""
@@ -107,10 +112,7 @@ class Memory:
                     for skill, rule, why, at, proposal_id in rows
                 )
             except ValidationError as error:  # to forget it would bring back what a person did not want
-                raise StateError(
-                    f"{self._path} holds a rule that was turned down and cannot be read.",
-                    hint="Move the file away to begin anew; `skillopt-sleep doctor` looks at it.",
-                ) from error
+                raise _damaged(self._path, "a rule that was turned down and") from error
 
     def turn_down(
         self, skill: str, rules: Iterable[str], *, reason: Reason, at: datetime, proposal_id: str | None = None
@@ -126,3 +128,10 @@ class Memory:
                 " VALUES (?, ?, ?, ?, ?, ?)",
                 rows,
             )
+
+
+def _damaged(path: Path, what: str) -> StateError:
+    return StateError(
+        f"{path} holds {what} cannot be read.",
+        hint="Move the file away to begin anew; `skillopt-sleep doctor` looks at it.",
+    )

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from skillopt_sleep import app
-from skillopt_sleep.domain.errors import ConflictError
+from skillopt_sleep.domain.errors import ConflictError, ModelUnavailable
 from skillopt_sleep.domain.llm import Prompt
 from skillopt_sleep.requests import AdoptRequest, ProposalRequest, RunRequest
 from skillopt_sleep.shelf import Shelf
 from skillopt_sleep.staging import AllowedRoots
 from skillopt_sleep.views import RunView
 from tests.engine.desk import ADD_RISKS, SKILL, Desk, Puppet, Stage, follows_rules, proposes, rows
+
+CHOSEN = "tests.engine.desk:on_stage"
 
 
 @pytest.fixture
@@ -41,7 +44,7 @@ def put(desk: Desk, name: str, data: bytes = SKILL) -> Path:
 def night(desk: Desk, *names: str) -> RunView:
     Stage.puppet = Puppet(follows_rules, proposes(ADD_RISKS))
     tasks = desk.tasks([row for name in names for row in named(name)])
-    request = RunRequest(target_model="tests.engine.desk:on_stage", tasks=tasks, yes=True)
+    request = RunRequest(target_model=CHOSEN, tasks=tasks, yes=True)
     return app.run(request, desk.environment, desk.events.append)
 
 
@@ -71,18 +74,57 @@ def test_a_skill_whose_optimiser_never_answers_well_holds_up_no_other(desk: Desk
     Stage.puppet = Puppet(follows_rules, only_for_briefs)
     tasks = desk.tasks([*named("briefs"), *named("commits")])
     view = app.run(
-        RunRequest(target_model="tests.engine.desk:on_stage", tasks=tasks, yes=True),
+        RunRequest(target_model=CHOSEN, tasks=tasks, yes=True),
         desk.environment,
         desk.events.append,
     )
     assert decisions(view) == {"briefs": "accept", "commits": "none"}
 
 
+def test_of_five_skills_a_broken_one_and_one_whose_model_fails_hold_up_none_of_the_others(desk: Desk) -> None:
+    put(desk, "broken", b"\xff\xfe\x00 not text")
+    for name in ("commits", "failing", "notes"):
+        put(desk, name)
+
+    def fails_for_one(prompt: Prompt) -> str:
+        if "(failing)" in prompt.messages[0].text:
+            raise ModelUnavailable("The service is away.")
+        return follows_rules(prompt)
+
+    Stage.puppet = Puppet(fails_for_one, proposes(ADD_RISKS))
+    tasks = desk.tasks([row for name in ("briefs", "broken", "commits", "failing", "notes") for row in named(name)])
+    view = app.run(RunRequest(target_model=CHOSEN, tasks=tasks, yes=True), desk.environment, desk.events.append)
+    assert view.report.status == "finished"
+    assert decisions(view) == {"briefs": "accept", "commits": "accept", "failing": "none", "notes": "accept"}
+    (failing,) = [one for one in view.report.skills if one.skill == "failing"]
+    assert "The service is away" in str(failing.stopped)
+    assert failing.train_before is None, "a failed call is no score"
+
+
+BROKEN_FRONT_MATTER = b"---\nname: [briefs\ndescription: : :\n---\n# Briefs\n\nAnswer in two paragraphs.\n"
+
+
+def test_front_matter_that_is_no_yaml_is_kept_byte_for_byte(desk: Desk) -> None:
+    put(desk, "odd", BROKEN_FRONT_MATTER)
+    assert decisions(night(desk, "odd")) == {"odd": "accept"}
+    app.adopt(AdoptRequest(proposal="odd"), desk.environment)
+    assert (desk.root / "claude" / "skills" / "odd" / "SKILL.md").read_bytes().startswith(BROKEN_FRONT_MATTER)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
-def test_two_names_of_one_file_are_worked_on_once(desk: Desk) -> None:
+def test_the_tasks_of_two_names_of_one_file_are_tried_on_it_together(desk: Desk) -> None:
     (desk.root / "claude" / "skills" / "same").symlink_to(desk.skill.parent, target_is_directory=True)
     view = night(desk, "briefs", "same")
     assert decisions(view) == {"briefs": "accept"}
+    assert view.report.skills[0].families == {"train": 12, "gate": 24}
+
+
+def test_a_file_with_several_hard_links_is_left_alone_by_name(desk: Desk) -> None:
+    put(desk, "commits")
+    (desk.root / "copy.md").hardlink_to(desk.skill)
+    assert decisions(night(desk, "briefs", "commits")) == {"commits": "accept"}
+    plan = app.plan(RunRequest(tasks=desk.tasks([*named("briefs"), *named("commits")])), desk.environment)
+    assert any("'briefs' is one of 2 names of one file (hard links)" in reason for reason in plan.left_out)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
@@ -119,6 +161,31 @@ def test_a_projects_memory_file_is_improved_in_its_own_region_and_comes_back_byt
     assert memory.read_bytes() == b"# Our shop\n\nWe say order, never purchase.\n"
 
 
+def test_a_memory_file_that_was_named_is_begun_and_goes_away_again(desk: Desk) -> None:
+    memory = desk.root / "project" / ".claude" / "CLAUDE.md"
+    view = night(desk, ".claude/CLAUDE.md")
+    assert decisions(view) == {".claude/CLAUDE.md": "accept"}
+    assert not memory.exists()
+    app.adopt(AdoptRequest(proposal=".claude/CLAUDE.md"), desk.environment)
+    assert b'- Include a section headed "Risks".' in memory.read_bytes()
+    app.undo(ProposalRequest(proposal=".claude/CLAUDE.md"), desk.environment)
+    assert not memory.parent.exists()
+
+
+def test_what_was_turned_down_for_one_projects_memory_file_says_nothing_of_anothers(desk: Desk) -> None:
+    other = desk.root / "other"
+    for project in (desk.root / "project", other):
+        project.mkdir(exist_ok=True)
+        (project / "CLAUDE.md").write_bytes(b"# Rules of this house\n")
+    night(desk, "CLAUDE.md")
+    app.dismiss(ProposalRequest(proposal="CLAUDE.md"), desk.environment)
+    request = RunRequest(target_model=CHOSEN, tasks=desk.tasks(named("CLAUDE.md")), yes=True)
+    (elsewhere,) = app.run(request, replace(desk.environment, cwd=other)).report.skills
+    assert [outcome.status for outcome in elsewhere.outcomes] == ["applied"]
+    (here,) = app.run(request, desk.environment).report.skills
+    assert [outcome.status for outcome in here.outcomes] == ["remembered"]
+
+
 def test_memory_files_are_listed_only_where_they_exist(desk: Desk) -> None:
     shelf = Shelf(desk.root / "claude", desk.root / "project")
     assert [skill.name for skill in shelf.skills()] == ["briefs"]
@@ -132,7 +199,14 @@ def test_memory_files_are_listed_only_where_they_exist(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["project/docs/CLAUDE.md", "claude/AGENTS.md", "elsewhere/CLAUDE.md", "project/README.md"]
+    "place",
+    [
+        "project/docs/CLAUDE.md",
+        "project/.claude/AGENTS.md",
+        "claude/AGENTS.md",
+        "elsewhere/CLAUDE.md",
+        "project/README.md",
+    ],
 )
 def test_a_memory_file_in_any_other_place_is_never_changed(desk: Desk, place: str) -> None:
     file = desk.root / place
