@@ -18,13 +18,18 @@ SEED_FOLDERS: dict[str, str] = {
 """Name of a seed -> its folder."""
 _BELOW = ("", "skillopt-v1", "gbrain-evals/skillopt-v1")
 
+BUILTIN = "builtin"
+"""As a data root: the seeds that come with this package, in the same layout and under the same names."""
+
 
 def find_data_root(explicit: str | Path | None = None) -> Path:
     """The folder that holds the seed folders: `explicit`, else `$GBRAIN_DATA`, else `./data`.
 
-    A parent that holds `skillopt-v1` or `gbrain-evals/skillopt-v1` is accepted. The first of the three that is given
-    decides; `InputError` says what to give if no seeds are there.
+    A parent that holds `skillopt-v1` or `gbrain-evals/skillopt-v1` is accepted, and `builtin` stands for the seeds of
+    this package. The first of the three that is given decides; `InputError` says what to give if no seeds are there.
     """
+    if str(explicit) == BUILTIN:
+        return Path(__file__).parent / "seed_data"
     if explicit is not None and str(explicit):
         origin, start = "--data-root", Path(explicit)
     elif named := os.environ.get("GBRAIN_DATA"):
@@ -35,7 +40,7 @@ def find_data_root(explicit: str | Path | None = None) -> Path:
     if root is None:
         raise InputError(
             f"There are no gbrain-evals seeds (seed-*/SKILL.md) in {start} ({origin}).",
-            hint="Give the folder with --data-root DIR or $GBRAIN_DATA.",
+            hint="Give the folder with --data-root DIR or $GBRAIN_DATA; `--data-root builtin` takes seeds of our own.",
         )
     return root
 
@@ -52,12 +57,17 @@ def load_seed(root: str | Path, seed: str) -> tuple[str, list[Task]]:
 
     Raises `UnknownName` for a seed that is not there, and `InputError` for files that cannot be used.
     """
+    skill, tasks = load_seed_folder(seed_folder(root, seed))
+    return skill, list(tasks)
+
+
+def seed_folder(root: str | Path, seed: str) -> Path:
+    """The folder of a seed, by its name or its own name. Raises `UnknownName` for a seed that is not there."""
     base = _seed_root(Path(root)) or Path(root)
     folder = SEED_FOLDERS.get(seed, seed)
     if folder not in _seed_folders(base):
         raise UnknownName("seed", seed, available_seeds(base))
-    skill, tasks = load_seed_folder(base / folder)
-    return skill, list(tasks)
+    return base / folder
 
 
 def _seed_root(start: Path) -> Path | None:

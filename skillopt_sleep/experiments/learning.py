@@ -11,6 +11,7 @@ from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.errors import ModelUnavailable
 from skillopt_sleep.domain.ports import Model
 from skillopt_sleep.domain.tasks import Task
+from skillopt_sleep.domain.trials import Arm, Trial
 from skillopt_sleep.domain.verdicts import Decision
 from skillopt_sleep.judges import JudgeByCriterion
 from skillopt_sleep.replay import run_trials, summarise
@@ -77,15 +78,29 @@ async def learn(
     return Learned(skill=skill, trace=tuple(trace))
 
 
+async def held_out_trials(
+    model: Model, skill: str, tasks: Sequence[Task], *, samples: int, arm: Arm = "before"
+) -> tuple[Trial, ...]:
+    """Attempts at the test tasks."""
+    test = [task for task in tasks if task.slice == "test"]
+    return await run_trials(
+        ToolLoop(model), JudgeByCriterion(), skill, test, arm=arm, samples=samples, on_trial=lambda _: None
+    )
+
+
 async def held_out_score(model: Model, skill: str, tasks: Sequence[Task], *, samples: int) -> float:
     """Mean hard score on the test tasks, over families. Raises `ModelUnavailable` where nothing could be scored."""
-    test = [task for task in tasks if task.slice == "test"]
-    trials = await run_trials(
-        ToolLoop(model), JudgeByCriterion(), skill, test, arm="before", samples=samples, on_trial=lambda _: None
-    )
+    return mean_score(await held_out_trials(model, skill, tasks, samples=samples))
+
+
+def mean_score(trials: Sequence[Trial]) -> float:
+    """Mean hard score over families. Raises `ModelUnavailable`, with the first reason, where nothing was scored."""
     means = summarise(trials)
     if means is None:
-        raise ModelUnavailable(f"None of {len(trials)} held-out attempts could be scored.")
+        reasons = (trial.error or (trial.score.abstained if trial.score else None) for trial in trials)
+        first = next((reason for reason in reasons if reason), None)
+        said = f" The first one: {first}" if first else ""
+        raise ModelUnavailable(f"None of {len(trials)} held-out attempts could be scored.{said}")
     return means[0]
 
 
