@@ -21,6 +21,7 @@ from skillopt_sleep.requests import (
     RunRequest,
     SkillsRequest,
     StatusRequest,
+    TransferRequest,
 )
 from skillopt_sleep.settings import (
     PROJECT_FILE,
@@ -43,6 +44,8 @@ from skillopt_sleep.views import (
     SkillLine,
     SkillsView,
     StatusView,
+    TransferPlanView,
+    TransferRunView,
 )
 from skillopt_sleep.wiring import Environment, Places
 
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from skillopt_sleep.mine.tasks_file import TasksFile
     from skillopt_sleep.staging import Staged
     from skillopt_sleep.store import NightJournal, ProjectFolder
+    from skillopt_sleep.transfers import Prepared
     from skillopt_sleep.workload import Search, SkillWork
 
 
@@ -198,6 +202,41 @@ def _agree(planned: PlanView, request: RunRequest, confirm: Confirm | None) -> N
         )
     if not confirm(planned):
         raise NothingToDo("Nothing was begun, and nothing was spent.")
+
+
+def transfer_plan(request: TransferRequest, environment: Environment, events: EventSink = _ignore) -> TransferPlanView:
+    """What a transfer experiment would do and what it could cost. Calls no model.
+
+    Raises `UsageError` for too few sealed test tasks, a model that would grade itself, or caps that are too small.
+    """
+    return _prepared(request, environment, events).view
+
+
+def transfer(
+    request: TransferRequest,
+    environment: Environment,
+    events: EventSink = _ignore,
+    *,
+    confirm: Callable[[TransferPlanView], bool] | None = None,
+) -> TransferRunView:
+    """Learn one skill on some models, and try every version on others.
+
+    What could cost money begins only with `request.yes` or after `confirm` said yes to the plan. Raises what
+    `transfer_plan` raises, before any call. Asked again, it takes what it paid for from the reply cache.
+    """
+    from skillopt_sleep.transfers import perform
+
+    return perform(_prepared(request, environment, events), request, events, confirm)
+
+
+def _prepared(request: TransferRequest, environment: Environment, events: EventSink) -> Prepared:
+    from skillopt_sleep.transfers import prepare
+
+    resolved = settings_for(request, environment)
+    where = wiring.places(environment, resolved.settings)
+    return prepare(
+        request, environment, resolved.settings, _search(request, environment, where, resolved, events), events
+    )
 
 
 def harvest_tasks(request: HarvestRequest, environment: Environment, events: EventSink = _ignore) -> HarvestView:
@@ -504,14 +543,18 @@ def _write_reports(report: NightReport, project: ProjectFolder, journal: NightJo
 
 
 def _search(
-    request: RunRequest | DoctorRequest, environment: Environment, where: Places, resolved: Resolved, events: EventSink
+    request: RunRequest | DoctorRequest | TransferRequest,
+    environment: Environment,
+    where: Places,
+    resolved: Resolved,
+    events: EventSink,
 ) -> Search:
     file = _given_tasks(request, resolved)
     given = file.tasks if file else None
     return wiring.search(environment, where, resolved.settings, events, only=request.skills, given=given)
 
 
-def _given_tasks(request: RunRequest | DoctorRequest, resolved: Resolved) -> TasksFile | None:
+def _given_tasks(request: RunRequest | DoctorRequest | TransferRequest, resolved: Resolved) -> TasksFile | None:
     if request.tasks is None:
         return None
     from skillopt_sleep.mine.sources import load_tasks

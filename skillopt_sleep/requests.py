@@ -10,7 +10,15 @@ from typing import Annotated
 from pydantic import Field
 
 from skillopt_sleep.domain.base import Frozen
-from skillopt_sleep.settings import BudgetOptions, HarvestOptions, ModelOptions, Names, NightOptions, PlaceOptions
+from skillopt_sleep.settings import (
+    BudgetOptions,
+    HarvestOptions,
+    ModelOptions,
+    Names,
+    NightOptions,
+    PlaceOptions,
+    ServiceOptions,
+)
 
 
 class TaskOptions(Frozen):
@@ -35,6 +43,31 @@ class RunRequest(HarvestOptions, ModelOptions, BudgetOptions, NightOptions, Task
     """Begin a new night, even where one that was killed could go on."""
     strict: bool = False
     """Exit with 5 when a verdict is inconclusive."""
+
+
+class TransferRequest(HarvestOptions, ServiceOptions, BudgetOptions, NightOptions, TaskOptions):
+    """One skill, learned on some models and deployed on others."""
+
+    optimize_on: Names = ()
+    """Models that the skill is optimised on, as specs (comma-separated)."""
+    deploy_on: Names = ()
+    """Models that each version of the skill is tried on (comma-separated); cheapest first where prices are equal."""
+    no_direct: bool = False
+    """Do not optimise on the deploy models as well: fewer calls, and nothing to compare a transferred gain with."""
+    control: bool = False
+    """Also try a placebo, as much text again that asks for nothing: it must show no gain."""
+    exploratory: bool = False
+    """Go on with fewer than 12 sealed test families; no p-values are shown then."""
+    margin: Annotated[float, Field(ge=0.0, le=1.0)] = 0.1
+    """"Not worse" allows for so much less, in shares of passed tasks."""
+    judge_model: str | None = None
+    """Model that grades replies where a task has a rubric, the same for the whole experiment."""
+    grade_own: bool = False
+    """Let the judge's model grade its own answers, where it is one of the models tried; the report says so."""
+    dry_run: bool = False
+    """Only plan: what it would take. Calls no model."""
+    yes: bool = False
+    """Spend money without asking first; needed where there is no terminal to ask on."""
 
 
 class HarvestRequest(HarvestOptions):

@@ -61,17 +61,9 @@ class HarvestOptions(PlaceOptions):
     """Never read sessions of these working folders, or of folders below them (comma-separated)."""
 
 
-class ModelOptions(Frozen):
-    """Who does the work. A spec is `backend` or `backend:model`, for example `sim:mid`."""
+class ServiceOptions(Frozen):
+    """How models are reached."""
 
-    target_model: str | None = None
-    """Model that attempts the tasks (the one the skill is for)."""
-    optimizer_model: str | None = None
-    """Model that proposes edits; `template` needs no model [default: the target model]."""
-    judge_model: str | None = None
-    """Model that grades replies where a task has a rubric [default: rubrics stay unscored]."""
-    mining: Literal["rules", "model"] = "rules"
-    """How tasks are found in sessions: by fixed rules, free of cost, or by asking the optimiser's model."""
     openai_url: str | None = None
     """Address of an OpenAI-compatible service [default: $OPENAI_BASE_URL, else Ollama on this machine]."""
     claude_path: str | None = None
@@ -84,6 +76,19 @@ class ModelOptions(Frozen):
     """Seed of everything random that is ours: the simulated model and resampling."""
     slots: Annotated[int, Field(ge=1, le=256)] = 16
     """Calls under way at once."""
+
+
+class ModelOptions(ServiceOptions):
+    """Who does the work. A spec is `backend` or `backend:model`, for example `sim:mid`."""
+
+    target_model: str | None = None
+    """Model that attempts the tasks (the one the skill is for)."""
+    optimizer_model: str | None = None
+    """Model that proposes edits; `template` needs no model [default: the target model]."""
+    judge_model: str | None = None
+    """Model that grades replies where a task has a rubric [default: rubrics stay unscored]."""
+    mining: Literal["rules", "model"] = "rules"
+    """How tasks are found in sessions: by fixed rules, free of cost, or by asking the optimiser's model."""
 
 
 class BudgetOptions(Frozen):

@@ -15,6 +15,7 @@ from skillopt_sleep.domain.health import Finding, Noise
 from skillopt_sleep.domain.llm import Role
 from skillopt_sleep.domain.reports import HarvestCounts, MineCounts, NightReport, Proposal, ProposalStatus, RoleSpend
 from skillopt_sleep.domain.slices import Slice
+from skillopt_sleep.domain.transfers import TransferReport
 from skillopt_sleep.domain.verdicts import Decision
 
 
@@ -108,6 +109,34 @@ class RunView(View):
     report: NightReport
     report_path: str
     proposals: tuple[str, ...] = ()
+
+
+class TransferPlanView(View):
+    """What a transfer experiment would do. Making the plan called no model."""
+
+    skill: str
+    optimize_on: tuple[str, ...]
+    deploy_on: tuple[str, ...]
+    grader: str
+    families: dict[Slice, int]
+    samples: int
+    expected_calls: int
+    most_calls: int
+    expected_tokens: int
+    most_tokens: int
+    expected_usd: float | None
+    most_usd: float | None
+    costs: Costs
+    prices_as_of: date
+    left_out: dict[str, int] = {}
+    simulated: bool
+
+
+class TransferRunView(View):
+    """A transfer experiment that has ended."""
+
+    report: TransferReport
+    report_path: str
 
 
 class HarvestView(View):

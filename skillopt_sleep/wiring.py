@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from skillopt_sleep.shelf import Shelf
     from skillopt_sleep.staging import AllowedRoots
     from skillopt_sleep.store import SpendFile
+    from skillopt_sleep.transfer import Member
     from skillopt_sleep.views import PlanView
     from skillopt_sleep.workload import Search
 
@@ -408,6 +409,17 @@ async def crew(
             events=events,
             clock=environment.clock,
         )
+
+
+@asynccontextmanager
+async def member(
+    environment: Environment, where: Places, settings: Settings, events: EventSink, most: Amount, run: str
+) -> AsyncIterator[Member]:
+    """One model of a transfer experiment, as target and optimiser, within its part of the caps."""
+    from skillopt_sleep.transfer import Member
+
+    async with staff(environment, where, settings, events, most, run) as present:
+        yield Member(roles=roles(present.models), spend=present.budget.spend)
 
 
 def versions(environment: Environment, settings: Settings) -> tuple[Finding, ...]:

@@ -18,6 +18,7 @@ from skillopt_sleep.requests import (
     RunRequest,
     SkillsRequest,
     StatusRequest,
+    TransferRequest,
 )
 from skillopt_sleep.settings import PlaceOptions
 
@@ -42,6 +43,7 @@ def build() -> App:
     app.command(adopt)
     app.command(undo)
     app.command(dismiss)
+    app.command(transfer)
     app.command(harvest)
     app.command(skills)
     app.command(doctor)
@@ -114,6 +116,21 @@ def dismiss(proposal: Proposal, /, *, places: Annotated[PlaceOptions | None, Fla
 
     request = ProposalRequest(proposal=proposal, **_given(places))
     return output.change(app.dismiss(request, _environment()), as_json=json)
+
+
+def transfer(*, request: Annotated[TransferRequest | None, Flags] = None, json: Json = False) -> int:
+    """Learn a skill on some models and try it on others: which model should it be deployed on?"""
+    from skillopt_sleep import app
+    from skillopt_sleep.cli import output
+    from skillopt_sleep.cli.progress import Progress
+
+    request = request or TransferRequest()
+    if request.dry_run:
+        return output.transfer_plan(app.transfer_plan(request, _environment()), as_json=json)
+    with Progress(quiet=json) as events:
+        ask = events.paused(output.agree_to_transfer) if sys.stdin.isatty() and sys.stderr.isatty() else None
+        view = app.transfer(request, _environment(), events, confirm=ask)
+    return output.transfer(view, as_json=json)
 
 
 def harvest(*, request: Annotated[HarvestRequest | None, Flags] = None, json: Json = False) -> int:

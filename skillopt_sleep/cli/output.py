@@ -23,6 +23,8 @@ from skillopt_sleep.views import (
     ShowView,
     SkillsView,
     StatusView,
+    TransferPlanView,
+    TransferRunView,
     View,
 )
 
@@ -77,6 +79,47 @@ def agree(view: PlanView) -> bool:
     out.print("The texts of your sessions and skills that this needs go to these models, with secrets masked.")
     out.print("`--dry-run --show-prompts` shows them.")
     return ask("Begin?")
+
+
+def transfer_plan(view: TransferPlanView, *, as_json: bool) -> int:
+    if as_json:
+        as_json_text(view)
+        return 0
+    out = console()
+    out.print(view.summary)
+    out.print("No model was called.")
+    families = "/".join(str(view.families.get(slice_, 0)) for slice_ in ("train", "gate", "test"))
+    out.print(f"Families (train/gate/test): {families}; {view.samples} attempts at each test task and version.")
+    out.print(f"Grader: {view.grader}")
+    _reasons(out, "Tasks left out", view.left_out)
+    if view.costs == "known":
+        out.print(f"Prices of {view.prices_as_of}. A subscription may bill otherwise.")
+    return 0
+
+
+def agree_to_transfer(view: TransferPlanView) -> bool:
+    """Show what an experiment could cost, on standard error, and ask. Only for a terminal."""
+    sys.stderr.write(f"{view.summary}\nThe skill and its tasks go to these models, with secrets masked.\n")
+    return ask("Begin?")
+
+
+def transfer(view: TransferRunView, *, as_json: bool) -> int:
+    """Exit code 1 where figures are missing."""
+    from skillopt_sleep.report.matrix import columns, notes, rows
+
+    if as_json:
+        as_json_text(view)
+    else:
+        out = console()
+        out.print(view.summary)
+        table = _table(*columns())
+        for row in rows(view.report):
+            table.add_row(*row)
+        out.print(table)
+        for note in notes(view.report):
+            out.print(note)
+        out.print(f"Report: {view.report_path}")
+    return 1 if view.report.partial else 0
 
 
 def ask(question: str) -> bool:

@@ -9,7 +9,7 @@ higher"): with three gate tasks no honest test can certify anything. The product
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,8 +26,8 @@ from skillopt_sleep.domain.spending import Amount
 from skillopt_sleep.experiments.gbrain_bench import find_data_root, load_seed, seed_folder
 from skillopt_sleep.experiments.learning import GateRule
 from skillopt_sleep.experiments.transferring import Design, Seed, SeedResult, Side, plan_side, run_seed
-from skillopt_sleep.planning import dollars
 from skillopt_sleep.settings import Settings, resolve
+from skillopt_sleep.transfer.planning import in_words, parts, total
 from skillopt_sleep.views import PlanView
 from skillopt_sleep.wiring import Environment
 
@@ -112,20 +112,11 @@ class TransferPlan(Frozen):
     """None where a price is not known."""
     most_usd: float | None
 
+    says: str
+
     def in_words(self) -> str:
         """One sentence."""
-        money = "no money"
-        if not self.free:
-            known = self.usd is not None and self.most_usd is not None
-            money = (
-                f"about {dollars(self.usd or 0)}, at most {dollars(self.most_usd or 0)}"
-                if known
-                else "at a price that is not known"
-            )
-        return (
-            f"{self.source} -> {self.target}: about {self.calls:,} model calls and {self.tokens:,} tokens, {money}; "
-            f"never more than {self.most_calls:,} calls and {self.most_tokens:,} tokens."
-        )
+        return f"{self.source} -> {self.target}: {self.says}."
 
 
 class TransferView(Frozen):
@@ -164,6 +155,7 @@ class Experiment:
         self._where = wiring.places(environment, self._settings["source"])
         self.ids: dict[Which, str] = {}
         self._plans: dict[tuple[str, Which], PlanView] = {}
+        self._parts: dict[str, Amount] = {}
         for side, settings in self._settings.items():
             forecast = wiring.forecast(environment, self._where, settings)
             self.ids[side] = forecast.models["target"].id
@@ -201,47 +193,32 @@ class Experiment:
         ).settings
 
     def _sum(self) -> TransferPlan:
-        plans, settings = list(self._plans.values()), self._settings["source"]
-        usd, most_usd = _total(p.expected_usd for p in plans), _total(p.most_usd for p in plans)
-        plan = TransferPlan(
+        whole = total(list(self._plans.values()), self._settings["source"])
+        self._parts = parts({self._key(*key): plan for key, plan in self._plans.items()}, whole)
+        return TransferPlan(
             source=self.ids["source"],
             target=self.ids["target"],
-            simulated=wiring.is_simulated(*self.ids.values()),
-            free=all(p.costs == "nothing" for p in plans),
-            calls=sum(p.expected_calls for p in plans),
-            most_calls=min(sum(p.most_calls for p in plans), settings.max_calls),
-            tokens=sum(p.expected_tokens for p in plans),
-            most_tokens=min(sum(p.most_tokens for p in plans), settings.max_tokens),
-            usd=usd,
-            most_usd=most_usd if most_usd is None or settings.max_usd is None else min(most_usd, settings.max_usd),
+            simulated=whole.simulated,
+            free=whole.costs == "nothing",
+            calls=whole.expected_calls,
+            most_calls=whole.most_calls,
+            tokens=whole.expected_tokens,
+            most_tokens=whole.most_tokens,
+            usd=whole.expected_usd,
+            most_usd=whole.most_usd,
+            says=in_words(whole),
         )
-        short: tuple[tuple[str, float, float | None], ...] = (
-            ("calls", plan.calls, settings.max_calls),
-            ("tokens", plan.tokens, settings.max_tokens),
-            ("usd", usd or 0.0, settings.max_usd),
-        )
-        for unit, needed, cap in short:
-            if cap is not None and needed > cap:
-                amounts = (dollars(needed), dollars(cap)) if unit == "usd" else (f"{needed:,.0f}", f"{cap:,.0f}")
-                raise UsageError(
-                    f"The experiment takes about {amounts[0]} {'' if unit == 'usd' else unit + ' '}and the cap is "
-                    f"{amounts[1]}: it could not be finished, and half of it tells nothing.",
-                    hint=f"Raise --max-{unit}, or take fewer seeds, nights or tasks.",
-                )
-        return plan
+
+    @staticmethod
+    def _key(seed: str, side: Which) -> str:
+        return f"{seed} {side}"
 
     def _side(self, seed: Seed, side: Which, run_name: str) -> Side:
         """One side of one seed, with its part of the caps: what it is expected to take, and a share of the rest."""
-        plans = self._plans
-        mine, caps = plans[seed.name, side], self.plan
-        calls = _portion(mine.expected_calls, mine.most_calls, list(_pairs(plans, "calls")), caps.most_calls)
-        tokens = _portion(mine.expected_tokens, mine.most_tokens, list(_pairs(plans, "tokens")), caps.most_tokens)
-        usd = 0.0
-        if caps.most_usd is not None:
-            usd = _portion(mine.expected_usd or 0, mine.most_usd or 0, list(_pairs(plans, "usd")), caps.most_usd)
-        most = Amount(int(calls), int(tokens), usd)
-        name = "" if mine.costs == "nothing" else f"{run_name} {seed.name} {side}"
-        return Side(self._environment, self._where, self._settings[side], most, name)
+        mine = self._plans[seed.name, side]
+        key = self._key(seed.name, side)
+        name = "" if mine.costs == "nothing" else f"{run_name} {key}"
+        return Side(self._environment, self._where, self._settings[side], self._parts[key], name)
 
     def run(self) -> TransferView:
         """Do it. Seeds run side by side; one that fails says so and holds up no other."""
@@ -272,23 +249,6 @@ class Experiment:
 
 
 _CAPS = ("max_calls", "max_tokens", "max_usd")
-
-
-def _total(amounts: Any) -> float | None:
-    found = list(amounts)
-    return None if None in found else sum(found)
-
-
-def _pairs(plans: dict[tuple[str, Which], PlanView], unit: Literal["calls", "tokens", "usd"]) -> Any:
-    for plan in plans.values():
-        yield getattr(plan, f"expected_{unit}") or 0, getattr(plan, f"most_{unit}") or 0
-
-
-def _portion(expected: float, most: float, all_: Sequence[tuple[float, float]], cap: float) -> float:
-    """What one of several may take, so that together they keep the cap and each has what it is expected to take."""
-    spare = cap - sum(low for low, _ in all_)
-    room = sum(high - low for low, high in all_)
-    return expected + (most - expected) * (min(1.0, spare / room) if room else 0.0)
 
 
 def run_transfer(

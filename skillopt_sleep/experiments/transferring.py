@@ -29,6 +29,7 @@ from skillopt_sleep.replay import pair_up
 from skillopt_sleep.settings import Settings
 from skillopt_sleep.shelf import SkillFile
 from skillopt_sleep.skilldoc import SkillDoc
+from skillopt_sleep.transfer.planning import plan_model
 from skillopt_sleep.views import PlanView
 from skillopt_sleep.wiring import Environment, Places
 from skillopt_sleep.workload import SkillWork, Workload
@@ -109,37 +110,17 @@ class Design:
 
 
 def plan_side(seed: Seed, design: Design, forecast: planning.Forecast, *, target: bool) -> PlanView:
-    """What one side takes for one seed, at least as the plan of a night counts it: expected values and upper bounds."""
-    learning = tuple(task for task in seed.tasks if task.slice != "test")
-    held_out = tuple(task for task in seed.tasks if task.slice == "test")
-    nights = design.nights if design.direct or not target else 0
-    arms = (3 if design.direct else 2) if target else 0  # of the two arms that a plan counts for test tasks
-    night, test = (_one_night(seed, tasks, forecast) for tasks in (learning, held_out))
-    return night.model_copy(
-        update={
-            "expected_calls": nights * night.expected_calls + _share(test.expected_calls, arms),
-            "most_calls": nights * night.most_calls + _share(test.most_calls, arms),
-            "expected_tokens": nights * night.expected_tokens + _share(test.expected_tokens, arms),
-            "most_tokens": nights * night.most_tokens + _share(test.most_tokens, arms),
-            "expected_usd": _money(night.expected_usd, test.expected_usd, nights, arms),
-            "most_usd": _money(night.most_usd, test.most_usd, nights, arms),
-        }
-    )
-
-
-def _one_night(seed: Seed, tasks: tuple[Task, ...], forecast: planning.Forecast) -> PlanView:
+    """What one side takes for one seed: expected values and upper bounds."""
     file = SkillFile(name=seed.name, scope="user", path=seed.folder / "SKILL.md")
-    work = SkillWork(file, SkillDoc.parse(seed.skill.encode(), path=file.path), tasks)
-    loads = Workload(HarvestCounts(), MineCounts(), (work,), {}, tasks)
-    return planning.plan_view(loads, forecast, project=str(seed.folder))
-
-
-def _share(count: int, arms: int) -> int:
-    return -(-count * arms // 2)
-
-
-def _money(night: float | None, test: float | None, nights: int, arms: int) -> float | None:
-    return None if night is None or test is None else nights * night + test * arms / 2
+    item = SkillWork(file, SkillDoc.parse(seed.skill.encode(), path=file.path), seed.tasks)
+    return plan_model(
+        item,
+        Workload(HarvestCounts(), MineCounts(), (item,), {}, seed.tasks),
+        forecast,
+        nights=design.nights if design.direct or not target else 0,
+        arms=(3 if design.direct else 2) if target else 0,
+        project=str(seed.folder),
+    )
 
 
 @dataclass(frozen=True, slots=True)

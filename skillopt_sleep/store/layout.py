@@ -139,6 +139,12 @@ class ProjectFolder:
             number += 1
         return NightJournal.create(private_folder(self.nights_path / name), self.root, now, asked)
 
+    def write_transfer(self, experiment: str, name: str, data: bytes) -> Path:
+        """Write one file of a transfer experiment; its path."""
+        path = private_folder(self.path / "transfers" / experiment) / name
+        write_atomic(path, data, disk=self.disk)
+        return path
+
     def night_folders(self) -> tuple[Path, ...]:
         """Folders of all nights, newest first."""
         return tuple(reversed(subfolders(self.nights_path)))

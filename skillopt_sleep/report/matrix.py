@@ -1,0 +1,218 @@
+"""A transfer experiment in words, as Markdown, and as a self-contained HTML page with a heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from skillopt_sleep.domain.transfers import Cell, TransferReport
+from skillopt_sleep.report import words
+from skillopt_sleep.report.text import md, one_line
+
+_COLUMNS = ("deployed on", "skill", "passed", "lift", "90 % interval", "p", "retention", "cost per solved")
+
+
+def columns() -> tuple[str, ...]:
+    """Heads of the table."""
+    return _COLUMNS
+
+
+def rows(report: TransferReport) -> list[tuple[str, ...]]:
+    """The table: one row a cell, by deploy model."""
+    return [_row(report, cell) for cell in report.cells]
+
+
+def summary(report: TransferReport) -> str:
+    """Harm first, then the recommendation, then what it rests on."""
+    said = [f"Partial, figures are missing: {one_line(report.partial)}."] if report.partial else []
+    said += harms(report)
+    said.append(report.recommendation)
+    if report.simulated:
+        said.append("Simulated: figures here rest on a simulated model.")
+    return " ".join(said)
+
+
+def harms(report: TransferReport) -> list[str]:
+    """What a learned skill, or the placebo, makes worse; and a placebo that shows a gain."""
+    found = [
+        f"HARM: {cell.name} makes {cell.deploy} worse by {-(cell.lift or 0.0) * 100:.0f} points."
+        for cell in report.cells
+        if cell.harmful and cell.kind in ("learned", "placebo")
+    ]
+    return found + [
+        f"The placebo shows a gain on {cell.deploy}: do not trust the gains of this experiment."
+        for cell in report.cells
+        if cell.kind == "placebo" and cell.interval is not None and cell.interval[0] > 0.0
+    ]
+
+
+def notes(report: TransferReport) -> list[str]:
+    """Everything else that one has to know to read the figures."""
+    said = [
+        f"{lesson.model}: {'learned' if lesson.learned else 'nothing learned'}. {one_line(lesson.error or lesson.says)}"
+        for lesson in report.lessons
+    ]
+    said.append(
+        f"{report.test_families} families of sealed test tasks, each tried {report.samples} x. Grader: {report.grader}."
+    )
+    if report.self_graded:
+        said.append(f"Graded their own answers: {', '.join(report.self_graded)}.")
+    if report.exploratory:
+        said.append("Exploratory: too few test families for p-values; take intervals as rough.")
+    else:
+        said.append("p is one-sided, exact, and corrected after Holm over all learned and placebo cells.")
+    for cell in report.cells:
+        if cell.error is not None:
+            said.append(f"Missing: {cell.name} on {cell.deploy}: {one_line(cell.error)}.")
+        elif cell.missing_pairs:
+            said.append(f"{cell.name} on {cell.deploy}: {cell.missing_pairs} pairs of attempts have no two scores.")
+    spent = words.money(words.total_usd(report.spend), simulated=report.simulated)
+    calls = sum(row.calls for row in report.spend)
+    cached = sum(row.cached for row in report.spend)
+    said.append(f"{calls:,} calls, {cached:,} from the cache; {spent}.")
+    return said
+
+
+def markdown(report: TransferReport) -> str:
+    """The report as Markdown."""
+    lines = [
+        f"# Transfer of {md(report.skill)}",
+        "",
+        md(summary(report)),
+        "",
+        f"| {' | '.join(_COLUMNS)} |",
+        f"|{'---|' * len(_COLUMNS)}",
+        *(f"| {' | '.join(md(cell) for cell in row)} |" for row in rows(report)),
+        "",
+        *(f"- {md(note)}" for note in notes(report)),
+    ]
+    for lesson in report.lessons:
+        if lesson.edits:
+            lines += ["", f"## Learned on {md(lesson.model)}", "", *(f"- {md(edit)}" for edit in lesson.edits)]
+    return "\n".join(lines) + "\n"
+
+
+def _row(report: TransferReport, cell: Cell) -> tuple[str, ...]:
+    if cell.mean is None:
+        return (cell.deploy, cell.name, "missing", "", "", "", "", "")
+    lift = "" if cell.lift is None else f"{cell.lift * 100:+.0f} points"
+    p = "" if cell.p_value is None else "<0.001" if cell.p_value < 0.001 else f"{cell.p_value:.3f}"
+    unpriced = cell.usd_per_solved is None or report.simulated
+    cost = "" if unpriced else words.money(cell.usd_per_solved, simulated=False)
+    kept = "" if cell.retention is None else f"{cell.retention:.2f}"
+    interval = "" if cell.interval is None else words.points(cell.interval)
+    return (cell.deploy, cell.name, words.percent(cell.mean), lift, interval, p, kept, cost)
+
+
+# The page -------------------------------------------------------------------------------------------------------------
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1b1b1f; --soft: #5b5b66; --paper: #ffffff; --line: #d5d5dd; --track: #eeeef3 }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #ececf1; --soft: #a5a5b2; --paper: #17171c; --line: #3a3a45; --track: #26262e } }
+* { box-sizing: border-box }
+body { margin: 0 auto; max-width: 60rem; padding: 1.5rem 1rem; background: var(--paper); color: var(--ink);
+  font: 1rem/1.5 system-ui, sans-serif }
+h1 { font-size: 1.5rem; margin: 0 0 .5rem } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem }
+.harm { border-left: .3rem solid #b3261e; padding: .3rem .8rem; font-weight: 600 }
+.note, figcaption { color: var(--soft); font-size: .9rem }
+figure { margin: 1rem 0 } svg { width: 100%; height: auto; display: block }
+svg text { fill: var(--ink); font: 13px system-ui, sans-serif } svg .small { font-size: 11px; fill: var(--soft) }
+svg .on { fill: #111 } svg .on.small { fill: #333 }
+.wide { overflow-x: auto } table { border-collapse: collapse; width: 100%; font-size: .9rem }
+th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); white-space: nowrap }
+@media print { body { max-width: none } .wide { overflow: visible } }
+"""
+_WORST, _NONE, _BEST = (230, 145, 56), (236, 236, 240), (96, 165, 220)
+"""Orange, grey, blue: told apart with any kind of colour vision, and in grey by the figures that stand in each cell."""
+
+
+def html(report: TransferReport) -> str:
+    """The page."""
+    parts = [
+        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
+        f"<title>Transfer of {_text(report.skill)}</title><style>{_STYLE}</style>",
+        f"<h1>Transfer of {_text(report.skill)}</h1>",
+        *(f"<p class=harm>{_text(harm)}</p>" for harm in harms(report)),
+        f"<p><strong>{_text(report.recommendation)}</strong></p>",
+    ]
+    if report.partial:
+        parts.append(f"<p class=harm>Partial, figures are missing: {_text(report.partial)}</p>")
+    if report.simulated:
+        parts.append("<p>Simulated: figures here rest on a simulated model.</p>")
+    parts += [
+        "<h2>Passed sealed tasks</h2>",
+        f"<figure>{_heat_map(report)}<figcaption>Rows are skills, columns the models they are deployed on. Blue is "
+        "better than the original skill on the same model, orange worse; below the share that passed stands the 90 % "
+        "interval of the difference, in points.</figcaption></figure>",
+        "<h2>All figures</h2><div class=wide><table><thead><tr>",
+        *(f"<th>{_text(head)}</th>" for head in _COLUMNS),
+        "</tr></thead><tbody>",
+        *("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows(report)),
+        "</tbody></table></div>",
+        "<h2>How to read this</h2>",
+        *(f"<p class=note>{_text(note)}</p>" for note in notes(report)),
+    ]
+    for lesson in report.lessons:
+        if lesson.edits:
+            edits = "".join(f"<li>{_text(edit)}</li>" for edit in lesson.edits)
+            parts.append(f"<h2>Learned on {_text(lesson.model)}</h2><ul>{edits}</ul>")
+    return "\n".join(parts) + "\n"
+
+
+def _heat_map(report: TransferReport) -> str:
+    names = list(dict.fromkeys(_of_row(cell) for cell in report.cells))
+    label, width, height, top = 170, 150, 56, 34
+    cells = {(_of_row(cell), cell.deploy): cell for cell in report.cells}
+    drawn = [
+        f'<svg viewBox="0 0 {label + width * len(report.deployed_on)} {top + height * len(names)}" role="img" '
+        f'aria-label="{_text(summary(report))}">'
+    ]
+    for column, deploy in enumerate(report.deployed_on):
+        middle = label + width * column + width / 2
+        drawn.append(f'<text x="{middle}" y="20" text-anchor="middle">{_text(_short(deploy, 20))}</text>')
+    for row, name in enumerate(names):
+        y = top + height * row
+        drawn.append(f'<text x="0" y="{y + height / 2 + 4}">{_text(_short(name, 24))}</text>')
+        for column, deploy in enumerate(report.deployed_on):
+            drawn += _square(cells.get((name, deploy)), label + width * column, y, width, height)
+    return "".join((*drawn, "</svg>"))
+
+
+def _square(cell: Cell | None, x: float, y: float, width: float, height: float) -> list[str]:
+    middle = x + width / 2
+    box = f'x="{x + 2}" y="{y + 2}" width="{width - 4}" height="{height - 4}" rx="4"'
+    if cell is None or cell.mean is None:
+        return [
+            f'<rect {box} fill="none" stroke="currentColor" stroke-dasharray="4 3"/>',
+            f'<text class="small" x="{middle}" y="{y + height / 2 + 4}" text-anchor="middle">missing</text>',
+        ]
+    lines = [
+        f'<rect {box} fill="{_colour(cell.lift or 0.0)}"/>',
+        f'<text class="on" x="{middle}" y="{y + 25}" text-anchor="middle">{_text(words.percent(cell.mean))}</text>',
+    ]
+    if cell.interval is not None:
+        low, high = (round(bound * 100) for bound in cell.interval)
+        lines.append(
+            f'<text class="on small" x="{middle}" y="{y + 42}" text-anchor="middle">{low:+d} to {high:+d}</text>'
+        )
+    return lines
+
+
+def _of_row(cell: Cell) -> str:
+    return f"learned on {cell.learned_on}" if cell.kind == "learned" else cell.name
+
+
+def _colour(lift: float) -> str:
+    end: Sequence[int] = _BEST if lift > 0 else _WORST
+    share = min(1.0, abs(lift))
+    mixed = (round(grey + (other - grey) * share) for grey, other in zip(_NONE, end, strict=True))
+    return "#" + "".join(f"{value:02x}" for value in mixed)
+
+
+def _short(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def _text(text: str) -> str:
+    return escape(one_line(text))
