@@ -6,6 +6,7 @@ Surfaces (the command line, tools) parse a request, call the use-case and render
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,10 +57,11 @@ if TYPE_CHECKING:
     from skillopt_sleep.domain.ports import EventSink, Model
     from skillopt_sleep.domain.reports import NightReport, ProposalStatus, RoleSpend
     from skillopt_sleep.mine.tasks_file import TasksFile
+    from skillopt_sleep.planning import Forecast
     from skillopt_sleep.staging import Staged
-    from skillopt_sleep.store import NightJournal, ProjectFolder
+    from skillopt_sleep.store import Found, NightJournal, ProjectFolder
     from skillopt_sleep.transfers import Prepared
-    from skillopt_sleep.workload import Search, SkillWork
+    from skillopt_sleep.workload import Search, SkillWork, Workload
 
 
 def _ignore(_: Event) -> None:
@@ -105,7 +107,16 @@ def plan(request: RunRequest, environment: Environment, events: EventSink = _ign
     Raises `NothingToDo` when there is nothing to work on, `UsageError` for an unusable setting or a cap under which not
     even one comparison fits.
     """
-    from skillopt_sleep.planning import plan_view, planned_prompts
+    from skillopt_sleep.planning import planned_prompts
+
+    view, work, forecast = _planned(request, environment, events)
+    if not request.show_prompts:
+        return view
+    return view.model_copy(update={"prompts": planned_prompts(work, forecast, wiring.redactor())})
+
+
+def _planned(request: RunRequest, environment: Environment, events: EventSink) -> tuple[PlanView, Workload, Forecast]:
+    from skillopt_sleep.planning import plan_view
     from skillopt_sleep.workload import gather, require_work
 
     resolved = settings_for(request, environment)
@@ -114,10 +125,49 @@ def plan(request: RunRequest, environment: Environment, events: EventSink = _ign
     forecast = wiring.forecast(environment, where, resolved.settings)
     work = gather(_search(request, environment, where, resolved, events), events)
     require_work(work)
-    view = plan_view(work, forecast, project=str(where.project.root))
-    if not request.show_prompts:
-        return view
-    return view.model_copy(update={"prompts": planned_prompts(work, forecast, wiring.redactor())})
+    return plan_view(work, forecast, project=str(where.project.root)), work, forecast
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan that can be kept and begun later, exactly as it is."""
+
+    view: PlanView
+    found: Found | None
+    """What there is to work on; None where a model is still to mine it."""
+    files: dict[str, str | None]
+    """SHA-256 of every file that the night would read as its input: skills, and a tasks file."""
+    terms: str
+    """See `terms`."""
+
+
+def keepable_plan(request: RunRequest, environment: Environment, events: EventSink = _ignore) -> Planned:
+    """What `plan` says, with all that is needed to begin exactly this night later. Raises what `plan` raises, and
+    `UsageError` where no model is chosen: a night that nobody could begin is not offered.
+    """
+    from skillopt_sleep.planning import require_room
+    from skillopt_sleep.store import Found, live_sha256
+
+    resolved = settings_for(request, environment)
+    wiring.require_model(environment, resolved.settings)
+    view, work, forecast = _planned(request, environment, events)
+    require_room(work, forecast.settings.max_calls)
+    files = [item.file.path for item in work.skills] + ([Path(request.tasks)] if request.tasks else [])
+    return Planned(
+        view=view,
+        found=None if work.mining else Found(harvest=work.harvest, mined=work.mined, tasks=work.tasks),
+        files={str(environment.cwd / file): live_sha256(environment.cwd / file) for file in files},
+        terms=terms(request, environment),
+    )
+
+
+def terms(request: RunRequest, environment: Environment) -> str:
+    """Identifies what a price rests on besides the work: every setting in force, and all prices."""
+    from skillopt_sleep.domain.base import sha256_hex
+
+    resolved = settings_for(request, environment)
+    known = wiring.prices(wiring.places(environment, resolved.settings))
+    return sha256_hex(resolved.settings.model_dump_json() + "|".join(request.skills) + known.model_dump_json())
 
 
 Confirm = Callable[["PlanView"], bool]
@@ -125,18 +175,24 @@ Confirm = Callable[["PlanView"], bool]
 
 
 def run(
-    request: RunRequest, environment: Environment, events: EventSink = _ignore, *, confirm: Confirm | None = None
+    request: RunRequest,
+    environment: Environment,
+    events: EventSink = _ignore,
+    *,
+    confirm: Confirm | None = None,
+    found: Found | None = None,
 ) -> RunView:
     """One night, from harvest to staged proposals.
 
-    A night that could cost money begins only with `request.yes` or after `confirm` said yes to its plan. Raises what
-    `plan` raises, before any call; `ConflictError` while another night of this project is running.
+    A night that could cost money begins only with `request.yes` or after `confirm` said yes to its plan. With `found`
+    it works on what an earlier plan had found, and looks for nothing else. Raises what `plan` raises, before any call;
+    `ConflictError` while another night of this project is running.
     """
     from dataclasses import replace
 
     import anyio
 
-    from skillopt_sleep.domain.events import Warned
+    from skillopt_sleep.domain.events import NightBegan, Warned
     from skillopt_sleep.mine.tasks_file import require_reviewed
     from skillopt_sleep.night import run_night
     from skillopt_sleep.planning import plan_view, require_room
@@ -152,11 +208,13 @@ def run(
         asked = _fingerprint(request, resolved)
         killed = None if request.anew else where.project.killed_night(environment.clock(), asked)
         search = _search(request, environment, where, resolved, relay)
-        if killed and (found := killed.found_before()):
+        before = killed.found_before() if killed else None
+        if killed and before and (found is None or before.tasks == found.tasks):
             relay(Warned(message=f"Night {killed.id} was interrupted; it goes on. What it paid for is not paid again."))
-            search = replace(search, found=found)
+            search = replace(search, found=before)
         else:
             killed = None
+            search = replace(search, found=found)
         work = gather(search, relay)  # harvest, mine, split by family
         require_work(work)
         require_room(work, resolved.settings.max_calls)
@@ -167,6 +225,7 @@ def run(
             require_reviewed(_given_tasks(request, resolved))
         _agree(planned, request, confirm)
         journal = killed or where.project.new_night(environment.clock(), asked)
+        relay(NightBegan(night=journal.id, expected_calls=planned.expected_calls, most_calls=planned.most_calls))
 
         async def story() -> NightReport:
             async with wiring.crew(environment, where, resolved.settings, relay, planned, journal.id) as crew:

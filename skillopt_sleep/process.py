@@ -130,6 +130,18 @@ class Child:
                 del self._complaint[:-_COMPLAINT]
 
 
+def detach(command: Sequence[str], *, environ: Mapping[str, str], cwd: Path, log: Path) -> None:
+    """Start a process that outlives us, whoever ends us and however. Raises `OSError` where it cannot be started.
+
+    It gets a session of its own and no child-parent tie to us; its input is empty, and what it prints goes into `log`.
+    """
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        _start_detached(command, environ, cwd, descriptor)
+    finally:
+        os.close(descriptor)
+
+
 async def attend(child: Child, work: Callable[[], T], seconds: float) -> T:
     """`work` with a child in a thread. Raises `TimeoutError` after so many seconds.
 
@@ -181,6 +193,18 @@ if sys.platform == "win32":
             creationflags=flags,
         )
 
+    def _start_detached(command: Sequence[str], environ: Mapping[str, str], cwd: Path, log: int) -> None:
+        flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS | subprocess.CREATE_BREAKAWAY_FROM_JOB
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=dict(environ),
+            cwd=cwd,
+            creationflags=flags,
+        )
+
     def _kill_group(process: subprocess.Popen[bytes]) -> None:
         tree = ("taskkill", "/T", "/F", "/PID", str(process.pid))
         subprocess.run(tree, stdin=subprocess.DEVNULL, capture_output=True, check=False)
@@ -197,6 +221,19 @@ else:
             env=dict(environ),
             cwd=cwd,
             start_new_session=True,
+        )
+
+    def _start_detached(command: Sequence[str], environ: Mapping[str, str], cwd: Path, log: int) -> None:
+        # the shell leaves at once, so that nobody who walks our children finds the job, and no zombie stays behind
+        subprocess.run(
+            ("/bin/sh", "-c", '"$@" &', "sh", *command),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=dict(environ),
+            cwd=cwd,
+            start_new_session=True,
+            check=True,
         )
 
     def _kill_group(process: subprocess.Popen[bytes]) -> None:

@@ -95,6 +95,13 @@ class StatusRequest(PlaceOptions):
     """At most this many nights."""
 
 
+class JobRequest(PlaceOptions):
+    """One job."""
+
+    job: Annotated[str, Field(min_length=1, max_length=80)]
+    """Id of the job."""
+
+
 class SkillsRequest(PlaceOptions):
     """What can be improved here."""
 

@@ -103,6 +103,80 @@ class PlanView(View):
     warnings: tuple[str, ...] = ()
 
 
+JobKind = Literal["optimize-skill", "sleep-run"]
+JobStatus = Literal["starting", "running", "finished", "failed", "cancelled", "died"]
+"""`died`: its process is gone and said nothing; what it had done is kept, and the same night can go on."""
+
+
+class OfferView(View):
+    """A plan that can be begun as it is, once, until it expires. Making it called no model and spent nothing."""
+
+    kind: JobKind
+    plan_id: str
+    """Give it back to begin exactly this plan."""
+    expires_at: AwareDatetime
+    leaves: tuple[str, ...]
+    """What would leave this machine, and to whom."""
+    plan: PlanView
+
+
+class Complaint(Frozen):
+    """What went wrong, as everywhere: what happened, and what to do."""
+
+    code: str
+    message: str
+    hint: str = ""
+
+
+class JobView(View):
+    """Work that goes on in a process of its own."""
+
+    id: str
+    kind: JobKind
+    status: JobStatus
+    skills: tuple[str, ...]
+    plan_id: str
+    started_at: AwareDatetime
+    updated_at: AwareDatetime
+    phase: str = ""
+    """What is being done now: harvest, mine, replay, reflect, gate, test, stage."""
+    phase_of: str | None = None
+    """The skill it is done for."""
+    attempts: int = 0
+    """Attempts at tasks so far."""
+    calls: int = 0
+    """Model calls so far; those that the reply cache answered are not counted."""
+    failed_calls: int = 0
+    expected_calls: int = 0
+    most_calls: int = 0
+    """Never passed."""
+    tokens: int = 0
+    usd: float | None = None
+    """Money so far; None where a price is not known. Simulated and local models cost nothing."""
+    night: str | None = None
+    """Id of the night that the job works through."""
+    warnings: tuple[str, ...] = ()
+    """The last few things to know."""
+    error: Complaint | None = None
+    """Why it failed."""
+
+
+class JobsView(View):
+    """Jobs of this project, newest first, and what waits for review."""
+
+    jobs: tuple[JobView, ...]
+    state: StatusView | None = None
+    """The state of the project; only where no single job was asked for."""
+
+
+class JobResultView(View):
+    """What came of a job."""
+
+    job: JobView
+    run: RunView | None = None
+    """The night; None where it left no report."""
+
+
 class RunView(View):
     """A night that has ended."""
 

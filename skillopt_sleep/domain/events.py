@@ -56,6 +56,16 @@ class LinesSkipped(Frozen):
     count: int
 
 
+class NightBegan(Frozen):
+    """The night has a folder, and whoever pays has agreed to it."""
+
+    kind: Literal["night_began"] = "night_began"
+    night: str
+    """Its id: the name of its folder, and of its account of spending."""
+    expected_calls: int
+    most_calls: int
+
+
 class TrialFinished(Frozen):
     kind: Literal["trial_finished"] = "trial_finished"
     skill: str
@@ -113,6 +123,7 @@ Event = Annotated[
     | SessionFound
     | SessionSkipped
     | LinesSkipped
+    | NightBegan
     | TrialFinished
     | CallFinished
     | LookTaken

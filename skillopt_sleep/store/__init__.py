@@ -2,6 +2,7 @@
 
     home = StateHome(default_home(os.environ))      the state folder; looking at it creates nothing
     project = home.project(project_root(cwd))       one project: ledger, night lock, nights, swap lock
+    project.jobs                                    plans that were offered, jobs that were started
     with project.night_lock(now):                   one night at a time
         journal = project.new_night(now)            one night's folder, appended as things happen
     home.memory(project.root)                       families met and rules turned down (SQLite)
@@ -30,6 +31,7 @@ from skillopt_sleep.store.atomic import (
 from skillopt_sleep.store.disk import DISK, Disk
 from skillopt_sleep.store.gate_tests import KeptGateTests
 from skillopt_sleep.store.health import state_findings
+from skillopt_sleep.store.jobs import JobFolder, JobFolders
 from skillopt_sleep.store.journal import Found, NightJournal, Relay, load_report
 from skillopt_sleep.store.layout import ProjectFolder, StateHome, default_home, project_root
 from skillopt_sleep.store.ledger import Ledger
@@ -43,6 +45,8 @@ __all__ = [
     "DISK",
     "Disk",
     "Found",
+    "JobFolder",
+    "JobFolders",
     "KeptGateTests",
     "Ledger",
     "Memory",

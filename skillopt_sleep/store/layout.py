@@ -1,7 +1,7 @@
 """Where things lie in the state folder.
 
 config.toml  prices.toml  memory.sqlite3  gate.sqlite3  cache.sqlite3  spend.sqlite3
-projects/<slug>-<hash8>/{ledger.jsonl, night.lock, nights/<UTC>-<id>/...}
+projects/<slug>-<hash8>/{ledger.jsonl, night.lock, nights/<UTC>-<id>/..., plans/<id>.json, jobs/<id>/...}
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from skillopt_sleep.domain.spending import Caps
 from skillopt_sleep.store.atomic import private_folder, subfolders, write_atomic
 from skillopt_sleep.store.disk import DISK, Disk
 from skillopt_sleep.store.gate_tests import KeptGateTests
+from skillopt_sleep.store.jobs import JobFolders
 from skillopt_sleep.store.journal import NightJournal, load_manifest, load_report
 from skillopt_sleep.store.ledger import Ledger
-from skillopt_sleep.store.lock import holder_of, night_lock, swap_lock
+from skillopt_sleep.store.lock import holder_of, night_lock, start_lock, swap_lock
 from skillopt_sleep.store.memory import Memory
 from skillopt_sleep.store.replies import ReplyCache
 from skillopt_sleep.store.spend import SpendFile
@@ -76,6 +77,17 @@ class StateHome:
         key = os.path.normcase(root)  # on Windows, C:\Shop and c:\shop are one project
         return ProjectFolder(self.path / "projects" / f"{slug}-{short_hash(key)}", root)
 
+    def all_jobs(self) -> Iterator[JobFolders]:
+        """Plans and jobs of every project that has a folder here."""
+        for folder in subfolders(self.path / "projects"):
+            yield JobFolders(folder)
+
+    @contextmanager
+    def start_lock(self) -> Iterator[None]:
+        """Hold the start of jobs, of every project: two projects can share a user's skill."""
+        with start_lock(private_folder(self.path / "projects") / "jobs.lock"):
+            yield
+
     def memory(self, project: Path) -> Memory:
         """What is remembered of a project across nights. Opened, and created, when it is first used."""
         return Memory(self.path / "memory.sqlite3", str(project))
@@ -113,6 +125,11 @@ class ProjectFolder:
     @property
     def ledger(self) -> Ledger:
         return Ledger(self.path / "ledger.jsonl", self.disk)
+
+    @property
+    def jobs(self) -> JobFolders:
+        """Plans that were offered and jobs that were started."""
+        return JobFolders(self.path)
 
     @property
     def nights_path(self) -> Path:

@@ -34,6 +34,28 @@ def night_lock(path: Path, now: datetime) -> Iterator[None]:
 
 
 @contextmanager
+def job_lock(path: Path) -> Iterator[None]:
+    """Hold the lock of a job for as long as its process works on it: whoever looks knows whether it lives."""
+    with _held(path, patience=0.5) as held:
+        if not held:
+            raise ConflictError(f"This job is at work already ({_note(path)}).", hint="One process works on one job.")
+        try:
+            write_atomic(_note_path(path), str(os.getpid()).encode())
+            yield
+        finally:
+            _note_path(path).unlink(missing_ok=True)
+
+
+@contextmanager
+def start_lock(path: Path, *, patience: float = 10.0) -> Iterator[None]:
+    """Hold the lock around the start of a job. Raises `ConflictError` after `patience` seconds."""
+    with _held(path, patience) as held:
+        if not held:
+            raise ConflictError("Another job is being started.", hint="Try again in a moment.")
+        yield
+
+
+@contextmanager
 def swap_lock(path: Path, *, patience: float = 10.0) -> Iterator[None]:
     """Hold the lock around a change of a live file. Raises `ConflictError` after `patience` seconds."""
     with _held(path, patience) as held:
