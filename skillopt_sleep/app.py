@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from skillopt_sleep import wiring
 from skillopt_sleep.domain.base import Frozen
-from skillopt_sleep.domain.errors import NothingToDo, SleepError, UsageError
+from skillopt_sleep.domain.errors import InputError, NothingToDo, SleepError, UnknownName, UsageError
 from skillopt_sleep.requests import (
     AdoptRequest,
     DoctorRequest,
@@ -47,6 +47,7 @@ from skillopt_sleep.views import (
     StatusView,
     TransferPlanView,
     TransferRunView,
+    TaskLine,
 )
 from skillopt_sleep.wiring import Environment, Places
 
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from skillopt_sleep.domain.llm import Role
     from skillopt_sleep.domain.ports import EventSink, Model
     from skillopt_sleep.domain.reports import NightReport, ProposalStatus, RoleSpend
+    from skillopt_sleep.domain.tasks import Task
     from skillopt_sleep.mine.tasks_file import TasksFile
     from skillopt_sleep.planning import Forecast
     from skillopt_sleep.staging import Staged
@@ -325,7 +327,12 @@ def harvest_tasks(request: HarvestRequest, environment: Environment, events: Eve
         mined=work.mined,
         by_skill=dict(Counter(task.skill or "(no skill)" for task in work.tasks)),
         tasks_file=request.output,
+        tasks=tuple(_task_line(task) for task in work.tasks) if request.texts else (),
     )
+
+
+def _task_line(task: Task) -> TaskLine:
+    return TaskLine(id=task.id, family=task.family, slice=task.slice, skill=task.skill, request=task.prompt)
 
 
 def status(request: StatusRequest, environment: Environment) -> StatusView:
@@ -454,6 +461,40 @@ def list_skills(request: SkillsRequest, environment: Environment) -> SkillsView:
             for skill in found
         ),
     )
+
+
+def skill_text(name: str, environment: Environment) -> str:
+    """The text of a skill or memory file, as it is now.
+
+    Raises `UnknownName`, `ConflictError` for a link of a project that leads out of it, and `InputError` for no text.
+    """
+    where = _places(SkillsRequest(), environment)
+    skill = wiring.shelf(where).find(name)
+    file = skill.path if skill.scope == "plugin" else wiring.allowed_roots(where).check(skill.path)
+    try:
+        return file.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8.") from error
+
+
+def night_report(night: str, environment: Environment) -> str:
+    """The report of a night of this project, in Markdown. Raises `UnknownName`."""
+    project = _places(StatusRequest(), environment).project
+    known = {folder.name: folder for folder in project.night_folders()}
+    if night not in known:
+        raise UnknownName("night", night, known)
+    try:
+        return (known[night] / "report.md").read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise InputError(f"Night {night} has left no report.", hint="It was killed, or is still running.") from error
+
+
+def agent_may_adopt(environment: Environment) -> bool:
+    """Whether the user's own file allows agents to adopt and undo. No other layer can: an agent may write those."""
+    resolved = settings_for(Frozen(), environment)
+    return resolved.settings.allow_agent_adopt and resolved.origins["allow_agent_adopt"].startswith("user file")
 
 
 def show_config(environment: Environment) -> ConfigView:

@@ -75,6 +75,8 @@ class HarvestRequest(HarvestOptions):
 
     output: Annotated[str, Field(min_length=1)] | None = None
     """Write the mined tasks to this YAML file, to be read, corrected and used with `run --tasks`."""
+    texts: bool = False
+    """Also show the requests themselves, secrets masked."""
 
 
 class DoctorRequest(HarvestOptions, ModelOptions, BudgetOptions, TaskOptions):

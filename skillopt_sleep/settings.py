@@ -141,7 +141,14 @@ class NightOptions(Frozen):
     """Work only on a tasks file that a person has marked `reviewed: true`, wherever a model costs something."""
 
 
-class Settings(HarvestOptions, ModelOptions, BudgetOptions, NightOptions):
+class ConsentOptions(Frozen):
+    """What a person allows agents. Counts only in the user's own file: see `app.agent_may_adopt`."""
+
+    allow_agent_adopt: bool = False
+    """Let an agent adopt and undo without asking a person. Only the user's own config.toml can say so."""
+
+
+class Settings(HarvestOptions, ModelOptions, BudgetOptions, NightOptions, ConsentOptions):
     """All options, resolved."""
 
     def gate_policy(self) -> GatePolicy:

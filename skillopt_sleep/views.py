@@ -213,6 +213,16 @@ class TransferRunView(View):
     report_path: str
 
 
+class TaskLine(Frozen):
+    """One mined task, in short."""
+
+    id: str
+    family: str
+    slice: Slice
+    skill: str | None
+    request: str
+
+
 class HarvestView(View):
     project: str
     harvest: HarvestCounts
@@ -220,6 +230,8 @@ class HarvestView(View):
     by_skill: dict[str, int]
     """Tasks by skill; "(no skill)" where the sessions used none."""
     tasks_file: str | None = None
+    tasks: tuple[TaskLine, ...] = ()
+    """The tasks' requests, where that was asked for."""
     warnings: tuple[str, ...] = ()
 
 

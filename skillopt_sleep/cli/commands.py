@@ -14,6 +14,7 @@ from skillopt_sleep.requests import (
     AdoptRequest,
     DoctorRequest,
     HarvestRequest,
+    JobRequest,
     ProposalRequest,
     RunRequest,
     SkillsRequest,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from skillopt_sleep.wiring import Environment
 
 Proposal = Annotated[str, Parameter(help="Id of the proposal, its beginning, or the name of its skill.")]
+
+Job = Annotated[str, Parameter(help="Id of the job.")]
 
 HELP = """Improve an agent's skills overnight, from its own past sessions. Nothing live changes until you adopt it.
 
@@ -48,6 +51,8 @@ def build() -> App:
     app.command(skills)
     app.command(doctor)
     app.command(demo)
+    app.command(mcp)
+    app.command(jobs_app())
     config = App(name="config", help="Settings and where each value comes from.")
     config.command(config_show, name="show")
     app.command(config)
@@ -168,6 +173,56 @@ def demo(
     from skillopt_sleep.cli.demo import run_demo
 
     return run_demo(seed=seed, folder=keep, as_json=json)
+
+
+def mcp() -> int:
+    """Serve the tools to an agent over standard input and output (MCP). Clients start it; a person need not."""
+    from skillopt_sleep.mcp_server.stdio import serve
+
+    serve(_environment())
+    return 0
+
+
+def jobs_app() -> App:
+    """Jobs of this project."""
+    group = App(name="jobs", help="Nights that were started from a session and go on by themselves.")
+    group.default(jobs_list)
+    group.command(jobs_status, name="status")
+    group.command(jobs_result, name="result")
+    group.command(jobs_cancel, name="cancel")
+    return group
+
+
+def jobs_list(*, json: Json = False) -> int:
+    """List the jobs of this project, newest first."""
+    from skillopt_sleep import jobs
+    from skillopt_sleep.cli import output
+
+    return output.jobs(jobs.overview(StatusRequest(), _environment()), as_json=json)
+
+
+def jobs_status(job: Job, /, *, json: Json = False) -> int:
+    """Show how far a job is and what it has cost."""
+    from skillopt_sleep import jobs
+    from skillopt_sleep.cli import output
+
+    return output.job(jobs.look(JobRequest(job=job), _environment()), as_json=json)
+
+
+def jobs_result(job: Job, /, *, json: Json = False) -> int:
+    """Show what came of a job, as `run` would have shown it."""
+    from skillopt_sleep import jobs
+    from skillopt_sleep.cli import output
+
+    return output.job_result(jobs.result(JobRequest(job=job), _environment()), as_json=json)
+
+
+def jobs_cancel(job: Job, /, *, json: Json = False) -> int:
+    """Stop a job within two seconds. What it judged until then is kept."""
+    from skillopt_sleep import jobs
+    from skillopt_sleep.cli import output
+
+    return output.job(jobs.cancel(JobRequest(job=job), _environment()), as_json=json)
 
 
 def config_show(

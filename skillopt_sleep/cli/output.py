@@ -17,6 +17,9 @@ from skillopt_sleep.views import (
     ConfigView,
     DoctorView,
     HarvestView,
+    JobResultView,
+    JobsView,
+    JobView,
     PlannedPrompt,
     PlanView,
     RunView,
@@ -260,11 +263,54 @@ def harvest(view: HarvestView, *, as_json: bool) -> int:
         for name, count in sorted(view.by_skill.items()):
             table.add_row(name, str(count))
         out.print(table)
+    if view.tasks:
+        table = _table("task", "skill", "slice", "request")
+        for task in view.tasks:
+            table.add_row(task.id, task.skill or "(no skill)", task.slice, task.request)
+        out.print(table)
     if view.tasks_file:
         out.print(f"Tasks written to {view.tasks_file}; read them, correct them, then `run --tasks` them.")
     for warning in view.warnings:
         out.print(f"warning: {warning}")
     return 0
+
+
+def jobs(view: JobsView, *, as_json: bool) -> int:
+    if as_json:
+        as_json_text(view)
+        return 0
+    out = console()
+    out.print(view.summary)
+    if view.jobs:
+        table = _table("job", "skills", "status", "calls", "tokens", "cost", "since")
+        for line in view.jobs:
+            calls = f"{line.calls} of {line.expected_calls}"
+            since = f"{line.started_at:%Y-%m-%d %H:%M}"
+            cost = _dollars(line.usd)
+            table.add_row(line.id, ", ".join(line.skills), line.status, calls, f"{line.tokens:,}", cost, since)
+        out.print(table)
+    return 0
+
+
+def job(view: JobView, *, as_json: bool) -> int:
+    if as_json:
+        as_json_text(view)
+        return 0
+    out = console()
+    out.print(view.summary)
+    out.print(f"Never passed: {view.most_calls} calls. Cost so far: {_dollars(view.usd)}.")
+    for warning in view.warnings:
+        out.print(f"warning: {warning}")
+    if view.error and view.error.hint:
+        out.print(view.error.hint)
+    return 0
+
+
+def job_result(view: JobResultView, *, as_json: bool) -> int:
+    if as_json:
+        as_json_text(view)
+        return 0
+    return night(view.run, as_json=False, strict=False) if view.run else job(view.job, as_json=False)
 
 
 def skills(view: SkillsView, *, as_json: bool) -> int:

@@ -37,8 +37,10 @@ _SHOWN = 10
 _LIVE = ("starting", "running")
 
 
-def start(plan_id: str, environment: Environment, kind: JobKind) -> JobView:
+def start(plan_id: str, environment: Environment, kind: JobKind, *, skills: tuple[str, ...] = ()) -> JobView:
     """Begin exactly the plan that was offered. Returns at once; the work goes on in a process of its own.
+
+    `skills` are those that whoever asks believes the plan to be for; none: whichever it is for.
 
     Raises `UnknownName` for a plan nobody knows, and `ConflictError` for one that was begun already, has expired, rests
     on something that has changed since, or works on a skill that another job is working on.
@@ -54,6 +56,8 @@ def start(plan_id: str, environment: Environment, kind: JobKind) -> JobView:
             )
         if plan.kind != kind:
             raise UsageError(f"{plan_id} is a plan of {plan.kind}, and not of {kind}.", hint=f"Give it to {plan.kind}.")
+        if skills and set(skills) != set(plan.skills):
+            raise UsageError(f"{plan_id} is a plan for {', '.join(plan.skills)}.", hint="Ask for another plan.")
         _still_as_planned(plan, environment)
         _nobody_else_at_work(plan, home, environment.clock())
         now = environment.clock()
