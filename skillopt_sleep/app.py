@@ -45,9 +45,9 @@ from skillopt_sleep.views import (
     SkillLine,
     SkillsView,
     StatusView,
+    TaskLine,
     TransferPlanView,
     TransferRunView,
-    TaskLine,
 )
 from skillopt_sleep.wiring import Environment, Places
 
