@@ -175,8 +175,15 @@ def demo(
     return run_demo(seed=seed, folder=keep, as_json=json)
 
 
-def mcp() -> int:
+def mcp(
+    *, http: Annotated[str | None, Parameter(help="Serve at HOST:PORT of this machine instead, with a token.")] = None
+) -> int:
     """Serve the tools to an agent over standard input and output (MCP). Clients start it; a person need not."""
+    if http is not None:
+        from skillopt_sleep.mcp_server.http import serve as serve_http
+
+        serve_http(_environment(), http)
+        return 0
     from skillopt_sleep.mcp_server.stdio import serve
 
     serve(_environment())
