@@ -18,6 +18,7 @@ from skillopt_sleep.requests import (
     ProposalRequest,
     RunRequest,
 )
+from skillopt_sleep.settings import Names
 
 _SHORT = (
     *("tasks", "target_model", "optimizer_model", "judge_model", "mining", "since_days"),
@@ -61,7 +62,7 @@ class OneSkill(Planned):
 class ManySkills(Planned):
     """Some skills, or all."""
 
-    skills: Annotated[tuple[str, ...], Field(max_length=50)] = ()
+    skills: Annotated[Names, Field(max_length=50)] = ()
     """Only these skills [default: every skill that the sessions used]."""
 
 
