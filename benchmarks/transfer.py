@@ -9,25 +9,21 @@ as much text as was learned, none of it an instruction about the tasks: a gain t
 from __future__ import annotations
 
 import argparse
+import json
+import tempfile
+from pathlib import Path
 from statistics import fmean, stdev
 
-import anyio
-
-from skillopt_sleep.backend.registry import Options
-from skillopt_sleep.backend.registry import build as build_model
-from skillopt_sleep.domain.verdicts import GatePolicy
-from skillopt_sleep.experiments.gbrain_bench import available_seeds, find_data_root, load_seed
-from skillopt_sleep.experiments.learning import held_out_trials
+from skillopt_sleep import app
+from skillopt_sleep.domain.transfers import Cell, TransferReport
+from skillopt_sleep.experiments.gbrain_bench import available_seeds, find_data_root, seed_folder
 from skillopt_sleep.experiments.run_transfer import TransferRequest, run_transfer
 from skillopt_sleep.experiments.transferring import SeedResult
-from skillopt_sleep.gate import judge_gate
-from skillopt_sleep.replay import pair_up
+from skillopt_sleep.requests import TransferRequest as TransferOptions
 from skillopt_sleep.stats import wilson_interval
+from skillopt_sleep.wiring import Environment
 
-PLACEBO = (
-    "The house was built in the year of the great flood, and its stairs are of oak. The collection began with a chest "
-    "of shells. Three gardeners once looked after the lime trees. The clock in the yard was a present of the town.\n"
-)
+ALPHA = 0.05
 
 
 def directions(root: str, repeats: int) -> None:
@@ -69,32 +65,69 @@ def _spread(values: list[float | None] | list[float]) -> str:
     return f"{fmean(known):.2f} ± {stdev(known) if len(known) > 1 else 0.0:.2f}"
 
 
-async def _certified(skill: str, root: str, seed: str, number: int) -> bool:
-    model = build_model("sim:mid", Options(seed=number), trusted=True)
-    _, tasks = load_seed(find_data_root(root), seed)
-    before = await held_out_trials(model, skill, tasks, samples=3)
-    after = await held_out_trials(model, f"{skill}\n{PLACEBO}", tasks, samples=3, arm="after")
-    return judge_gate(pair_up(before, after), GatePolicy()).decision == "accept"
+HALF_WAY = {
+    "brief-writer": 'Add a section called "Open Questions".',
+    "advisor": 'End with a line such as "Verdict: yes".',
+}
+"""Makes the bundled seeds half-way right: a skill that always fails, or never, gives chance nothing to play with."""
+
+
+def _experiment(root: Path, seed: str, number: int) -> TransferReport:
+    """The product's matrix with a placebo, on a seed that is half-way right; `number` seeds the simulated models."""
+    source = seed_folder(find_data_root("builtin"), seed)
+    skill = root / "claude" / "skills" / seed / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    text = (source / "SKILL.md").read_text(encoding="utf-8")
+    skill.write_text(f"{text}\n{HALF_WAY[seed]}\n", encoding="utf-8")
+    tasks = []
+    for name in ("benchmark", "held-out"):
+        for place, line in enumerate((source / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()):
+            row = json.loads(line)
+            slice_ = "test" if name == "held-out" else ("train", "gate")[place % 2]
+            tasks.append({"id": row["task_id"], "prompt": row["task"], "checks": row["judge"]["checks"]})
+            tasks[-1]["slice"] = slice_
+    (root / "tasks.json").write_text(json.dumps({"tasks": tasks}), encoding="utf-8")
+    environ = {"SKILLOPT_SLEEP_HOME": str(root / "state"), "CLAUDE_CONFIG_DIR": str(root / "claude")}
+    request = TransferOptions(
+        skills=(seed,), tasks=str(root / "tasks.json"), deploy_on=("sim:weak", "sim:mid"), control=True, seed=number
+    )
+    return app.transfer(request, Environment(environ=environ, cwd=root, home=root)).report
 
 
 def placebos(count: int) -> None:
-    """Skills that are half-way right, so that chance has something to play with."""
-    half = "Write one page. Perhaps there should be open questions somewhere."
-    for seed, hint in (("brief-writer", half), ("advisor", "If it fits, begin with a line such as Verdict: yes.")):
-        skill, _ = load_seed(find_data_root("builtin"), seed)
-        hits = sum(anyio.run(_certified, f"{skill}\n{hint}\n", "builtin", seed, number) for number in range(count))
-        low, high = wilson_interval(hits, count)
-        print(f"placebo on {seed}: certified {hits} of {count} ({low:.1%} to {high:.1%})", flush=True)
+    """How often the product's matrix certifies a gain of a skill text that asks for nothing."""
+    for seed in HALF_WAY:
+        cells: list[Cell] = []
+        false = harms = 0
+        before: list[float | None] = []
+        for number in range(count):
+            with tempfile.TemporaryDirectory() as folder:
+                report = _experiment(Path(folder), seed, number)
+            mine = [cell for cell in report.cells if cell.kind == "placebo"]
+            before += [cell.mean for cell in report.cells if cell.kind == "original"]
+            cells += mine
+            false += any(cell.p_value is not None and cell.p_value <= ALPHA for cell in mine)
+            harms += any(cell.harmful for cell in mine)
+        low, high = wilson_interval(false, count)
+        lifts = [cell.lift for cell in cells]
+        apart = sum(1 for lift in lifts if lift != 0)
+        print(
+            f"placebo on {seed}, original {_spread(before)}, lift {_spread(lifts)} (not zero in {apart} of "
+            f"{len(lifts)} cells): certified in {false} of {count} experiments (90 % interval {low:.1%} to "
+            f"{high:.1%}); called harmful in {harms}",
+            flush=True,
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-root", default="builtin")
-    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=20, help="0 leaves the directions out")
     parser.add_argument("--placebos", type=int, default=200)
     given = parser.parse_args()
     print("SIMULATED models\n")
-    directions(given.data_root, given.repeats)
+    if given.repeats:
+        directions(given.data_root, given.repeats)
     placebos(given.placebos)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -11,19 +10,19 @@ from typing import TYPE_CHECKING
 
 from skillopt_sleep import wiring
 from skillopt_sleep.domain.errors import NothingToDo, UsageError
+from skillopt_sleep.domain.spending import Amount
 from skillopt_sleep.domain.tasks import Rubric
-from skillopt_sleep.domain.transfers import FEWEST_TEST_FAMILIES
+from skillopt_sleep.domain.transfers import FEWEST_TEST_FAMILIES, TransferReport
 from skillopt_sleep.requests import TransferRequest
 from skillopt_sleep.settings import Settings
-from skillopt_sleep.transfer import Member, Stage, Terms, run_transfer
-from skillopt_sleep.transfer.planning import in_words, parts, plan_model, total
+from skillopt_sleep.transfer import Terms, run_transfer
+from skillopt_sleep.transfer.planning import in_words, plan_model, total
 from skillopt_sleep.views import PlanView, TransferPlanView, TransferRunView
 from skillopt_sleep.wiring import Environment, Places
 from skillopt_sleep.workload import SkillWork, Workload, gather
 
 if TYPE_CHECKING:
     from skillopt_sleep.domain.ports import EventSink
-    from skillopt_sleep.domain.transfers import TransferReport
     from skillopt_sleep.workload import Search
 
 Confirm = Callable[[TransferPlanView], bool]
@@ -38,8 +37,6 @@ class Prepared:
     settings: Settings
     item: SkillWork
     terms: Terms
-    plans: dict[str, PlanView]
-    """By stage and model."""
     whole: PlanView
     view: TransferPlanView
 
@@ -66,14 +63,11 @@ def prepare(
     grader, self_graded = _grader(request, item, forecasts[models[0]].models.get("judge"), ids)
     arms = 2 + len(learn_on) + request.control
     project = str(where.project.root)
-    plans = {
-        **{_key("learn", m): plan_model(item, work, forecasts[m], nights=1, arms=0, project=project) for m in learn_on},
-        **{
-            _key("deploy", m): plan_model(item, work, forecasts[m], nights=0, arms=arms, project=project)
-            for m in deploy_on
-        },
-    }
-    whole = total(list(plans.values()), settings)
+    plans = [
+        *(plan_model(item, work, forecasts[m], nights=1, arms=0, project=project) for m in learn_on),
+        *(plan_model(item, work, forecasts[m], nights=0, arms=arms, project=project) for m in deploy_on),
+    ]
+    whole = total(plans, settings)
     prices = wiring.prices(where)
     terms = Terms(
         id=f"{environment.clock().astimezone(UTC):%Y%m%dT%H%M%SZ}",
@@ -88,6 +82,7 @@ def prepare(
         simulated=whole.simulated,
         prices={model: prices.of(forecasts[model].models["target"]) for model in deploy_on},
         minutes=settings.max_minutes,
+        slots=settings.slots,
         clock=environment.clock,
     )
     view = TransferPlanView(
@@ -113,7 +108,7 @@ def prepare(
         left_out=work.left_out,
         simulated=whole.simulated,
     )
-    return Prepared(environment, where, settings, item, terms, plans, whole, view)
+    return Prepared(environment, where, settings, item, terms, whole, view)
 
 
 def perform(ready: Prepared, request: TransferRequest, events: EventSink, confirm: Confirm | None) -> TransferRunView:
@@ -129,15 +124,16 @@ def perform(ready: Prepared, request: TransferRequest, events: EventSink, confir
             )
         if not confirm(view):
             raise NothingToDo("Nothing was begun, and nothing was spent.")
-    shares = parts(ready.plans, ready.whole)
+    most = Amount(ready.whole.most_calls, ready.whole.most_tokens, ready.whole.most_usd or 0.0)
+    specs = tuple(dict.fromkeys((*ready.terms.learn_on, *ready.terms.deploy_on)))
 
-    def hire(stage: Stage, model: str) -> AbstractAsyncContextManager[Member]:
-        key = _key(stage, model)
-        run = "" if ready.plans[key].costs == "nothing" else f"transfer {ready.terms.id} {key}"
-        settings = _with_model(ready.settings, model)
-        return wiring.member(ready.environment, ready.where, settings, events, shares[key], run)
+    async def story() -> TransferReport:
+        async with wiring.company(
+            ready.environment, ready.where, ready.settings, events, most, f"transfer {ready.terms.id}", specs
+        ) as company:
+            return await run_transfer(ready.item, ready.terms, company, events)
 
-    report = anyio.run(lambda: run_transfer(ready.item, ready.terms, hire, events))
+    report = anyio.run(story)
     return TransferRunView(summary=_summary(report), report=report, report_path=str(_write(report, ready.where)))
 
 
@@ -154,10 +150,6 @@ def _write(report: TransferReport, where: Places) -> Path:
     folder.write_transfer(report.id, "report.json", report.model_dump_json(indent=2).encode())
     folder.write_transfer(report.id, "report.md", matrix.markdown(report).encode())
     return folder.write_transfer(report.id, "report.html", matrix.html(report).encode())
-
-
-def _key(stage: Stage, model: str) -> str:
-    return f"{stage} {model}"
 
 
 def _with_model(settings: Settings, model: str) -> Settings:

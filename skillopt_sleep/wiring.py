@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from skillopt_sleep.domain.errors import InputError, UsageError
 from skillopt_sleep.settings import Settings
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from skillopt_sleep.shelf import Shelf
     from skillopt_sleep.staging import AllowedRoots
     from skillopt_sleep.store import SpendFile
-    from skillopt_sleep.transfer import Member
+    from skillopt_sleep.transfer import Company
     from skillopt_sleep.views import PlanView
     from skillopt_sleep.workload import Search
 
@@ -304,11 +304,16 @@ def epoch_options(settings: Settings) -> EpochOptions:
     )
 
 
+K = TypeVar("K", bound=str)
+_JUDGE = "(the judge)"
+"""Key of the grader beside the specs of models, none of which looks like this."""
+
+
 @dataclass(frozen=True, slots=True)
-class Staff:
+class Staff(Generic[K]):
     """Models with all their wrappers, and what keeps account of them."""
 
-    models: dict[Role, Model]
+    models: dict[K, Model]
     budget: Budget
     masking: Masking
     account: SpendFile | None
@@ -322,11 +327,26 @@ class Staff:
 @asynccontextmanager
 async def staff(
     environment: Environment, where: Places, settings: Settings, events: EventSink, most: Amount | None, run: str
-) -> AsyncIterator[Staff]:
+) -> AsyncIterator[Staff[Role]]:
     """The chosen models, ready to be asked, within caps of `most` (None: those of the settings). Closed at the end.
 
     `run` is the name under which costly calls are booked; "" keeps no replies either: what is asked is asked anew.
     """
+    async with _equipped(environment, where, settings, events, most, run, models(environment, settings)) as present:
+        yield present
+
+
+@asynccontextmanager
+async def _equipped(
+    environment: Environment,
+    where: Places,
+    settings: Settings,
+    events: EventSink,
+    most: Amount | None,
+    run: str,
+    raw: Mapping[K, Model],
+) -> AsyncIterator[Staff[K]]:
+    """Models in their wrappers, all under one budget and on one set of slots."""
     import anyio
 
     from skillopt_sleep.backend.budget import Budget
@@ -335,7 +355,6 @@ async def staff(
     from skillopt_sleep.domain.ports import Closable
     from skillopt_sleep.domain.spending import FREE
 
-    raw = models(environment, settings)
     known = prices(where)
     priced = {model.id: known.of(model) for model in raw.values()}
     free = all(price == FREE for price in priced.values())
@@ -412,14 +431,34 @@ async def crew(
 
 
 @asynccontextmanager
-async def member(
-    environment: Environment, where: Places, settings: Settings, events: EventSink, most: Amount, run: str
-) -> AsyncIterator[Member]:
-    """One model of a transfer experiment, as target and optimiser, within its part of the caps."""
-    from skillopt_sleep.transfer import Member
+async def company(
+    environment: Environment,
+    where: Places,
+    settings: Settings,
+    events: EventSink,
+    most: Amount,
+    run: str,
+    specs: Sequence[str],
+) -> AsyncIterator[Company]:
+    """The models of a transfer experiment, each as target and optimiser, and the one grader of them all.
 
-    async with staff(environment, where, settings, events, most, run) as present:
-        yield Member(roles=roles(present.models), spend=present.budget.spend)
+    They share the caps and the slots: `--slots` holds for the whole experiment, and so does every cap.
+    """
+    from skillopt_sleep.transfer import Company
+
+    raw: dict[str, Model] = {}
+    for spec in specs:
+        found = models(environment, settings.model_copy(update={"target_model": spec, "optimizer_model": spec}))
+        raw[spec] = found["target"]
+        if "judge" in found and _JUDGE not in raw:
+            raw[_JUDGE] = found["judge"]
+    async with _equipped(environment, where, settings, events, most, run, raw) as present:
+        judge: dict[Role, Model] = {"judge": present.models[_JUDGE]} if _JUDGE in present.models else {}
+        ready = {spec: present.models[spec] for spec in specs}
+        yield Company(
+            roles={spec: roles({"target": model, "optimizer": model, **judge}) for spec, model in ready.items()},
+            spend=present.budget.spend,
+        )
 
 
 def versions(environment: Environment, settings: Settings) -> tuple[Finding, ...]:

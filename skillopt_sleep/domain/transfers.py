@@ -85,6 +85,8 @@ class TransferReport(Frozen):
     samples: int
     margin: float
     exploratory: bool
+    shape_only: bool = False
+    """Whether only checks of form that a model wrote judged: then nothing is certified."""
     simulated: bool
     lessons: tuple[Lesson, ...]
     cells: tuple[Cell, ...]

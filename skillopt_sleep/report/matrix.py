@@ -57,7 +57,9 @@ def notes(report: TransferReport) -> list[str]:
     )
     if report.self_graded:
         said.append(f"Graded their own answers: {', '.join(report.self_graded)}.")
-    if report.exploratory:
+    if report.shape_only:
+        said.append("Shape only: a model wrote all checks, and they constrain form alone; nothing is certified.")
+    elif report.exploratory:
         said.append("Exploratory: too few test families for p-values; take intervals as rough.")
     else:
         said.append("p is one-sided, exact, and corrected after Holm over all learned and placebo cells.")

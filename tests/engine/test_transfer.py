@@ -7,12 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio.lowlevel
 import pytest
+from pydantic import BaseModel
 
 from skillopt_sleep import app
+from skillopt_sleep.backend.registry import Options
+from skillopt_sleep.backend.sim import SimModel, strength_named
 from skillopt_sleep.cli.commands import build
 from skillopt_sleep.commandline import run
 from skillopt_sleep.domain.errors import NothingToDo, UnknownName, UsageError
+from skillopt_sleep.domain.llm import Prompt, Reply
+from skillopt_sleep.domain.ports import Model
 from skillopt_sleep.domain.spending import FREE
 from skillopt_sleep.domain.transfers import Cell, TransferReport
 from skillopt_sleep.domain.trials import Attempt, Mark, Score, Trial
@@ -20,11 +26,12 @@ from skillopt_sleep.domain.verdicts import GatePolicy
 from skillopt_sleep.experiments.gbrain_bench import find_data_root
 from skillopt_sleep.report import matrix
 from skillopt_sleep.requests import TransferRequest
+from skillopt_sleep.transfer import placebo
 from skillopt_sleep.transfer.analysis import Arm, cells, recommendation
 from skillopt_sleep.wiring import Environment
 from tests.loopback.minds import simulated
 from tests.loopback.server import Loopback
-from tests.loopback.wire import Answer, Asked, Fault
+from tests.loopback.wire import Answer, Asked, Fault, Say
 
 SIMS = ("sim:weak", "sim:mid", "sim:strong")
 
@@ -197,6 +204,99 @@ def test_a_model_that_fails_is_missing_and_asked_again_nothing_is_paid_for_twice
     assert found(second, "anthropic:sonnet", "original skill").mean is not None
     # only the skill that could not be learned the first time is new on haiku
     assert len(again) <= 12 < haikus
+
+
+UNDER_WAY: list[int] = [0, 0]
+"""Calls of both crowded models that are under way, and the most that ever were."""
+
+
+class Crowded:
+    """The simulated model, counting how many of its calls are under way at once."""
+
+    def __init__(self, name: str) -> None:
+        self.id = name
+        self._mind = SimModel(strength_named("mid"), seed=0)
+
+    async def generate(self, prompt: Prompt, *, schema: type[BaseModel] | None = None) -> Reply:
+        UNDER_WAY[0] += 1
+        UNDER_WAY[1] = max(UNDER_WAY)
+        try:
+            for _ in range(5):
+                await anyio.lowlevel.checkpoint()
+            return await self._mind.generate(prompt, schema=schema)
+        finally:
+            UNDER_WAY[0] -= 1
+
+
+def one(_model: str | None, _options: Options) -> Model:
+    return Crowded("one")
+
+
+def other(_model: str | None, _options: Options) -> Model:
+    return Crowded("other")
+
+
+def test_all_models_together_keep_to_the_slots_and_to_one_cap(here: Environment) -> None:
+    UNDER_WAY[:] = [0, 0]
+    models = tuple(f"{__name__}:{name}" for name in ("one", "other"))
+    request = asked(here, deploy_on=models, slots=3, yes=True)
+    report = app.transfer(request, here).report
+    assert report.partial is None
+    assert UNDER_WAY == [0, 3]
+    assert report.recommendation.startswith("Cannot tell: a price is not known")
+    spent = sum(row.calls for row in report.spend)
+    expected = app.transfer_plan(request, here).expected_calls
+    again = replace(here, environ={**here.environ, "SKILLOPT_SLEEP_HOME": str(here.home / "other")})
+    capped = app.transfer(asked(here, deploy_on=models, yes=True, max_calls=expected), again).report
+    assert sum(row.calls for row in capped.spend) <= expected
+    assert capped.partial is None or spent > expected
+
+
+def test_a_grader_that_gives_no_grade_leaves_everything_missing_and_says_why(here: Environment) -> None:
+    with_rubric(here)
+    mind = simulated("strong")
+
+    def brain(asked_: Asked) -> Answer:
+        if asked_.model.startswith("claude-opus"):
+            return Say(text=json.dumps({"grades": [{"criterion": 1, "score": 7, "reason": "Nice."}]}))
+        return mind(asked_)
+
+    models = ("anthropic:haiku", "anthropic:sonnet")
+    with Loopback(brain) as service:
+        request = asked(here, deploy_on=models, judge_model="anthropic:opus", samples=1, yes=True, max_usd=100)
+        view = app.transfer(request, wired(here, service))
+    assert all(cell.mean is None and cell.lift is None for cell in view.report.cells)
+    assert view.report.partial is not None
+    assert "the grader gave a score outside of 0 to 1" in view.report.partial
+    assert view.summary.startswith("Partial, figures are missing: anthropic:haiku: no attempt could be scored")
+
+
+@pytest.mark.parametrize("added", [0, 1, 35, 240, 1900])
+def test_a_placebo_is_as_long_as_the_longest_learned_skill(added: int) -> None:
+    original = "# Briefs\n\nWrite a brief.\n"
+    longest = original + "x" * added
+    inert = placebo(original, (original, longest))
+    assert inert.startswith(original)
+    assert len(inert) == len(longest) or added == 0
+    assert inert != original
+
+
+def test_the_best_of_many_versions_is_not_believed_for_being_the_best(here: Environment) -> None:
+    """One version that is ten points ahead is enough; the best of forty with the same figures is not."""
+    original, version = [0] * 6 + [1] * 6, [1] * 7 + [0] + [1] * 4
+    dear = Arm("dear", "original", trials=trials(original, "original"))
+
+    def says(versions: int) -> str:
+        others = [Arm("cheap", "learned", learned_on=f"m{n}", trials=trials([0] * 12, "learned")) for n in range(39)]
+        best = Arm("cheap", "learned", learned_on="dear", trials=trials(version, "learned"))
+        arms = [dear, best, *others[: versions - 1]]
+        policy = GatePolicy(samples=1)
+        prices = {"cheap": FREE, "dear": FREE}
+        every = cells(arms, policy, prices, exploratory=False)
+        return recommendation([*arms[1:], dear], every[1:], prices, policy, 0.1)
+
+    assert says(1).startswith("Deploy cheap with the skill learned on dear")
+    assert says(40).startswith("Cannot tell whether a cheaper model")
 
 
 def trials(passed: list[int], arm: str) -> tuple[Trial, ...]:
