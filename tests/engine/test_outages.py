@@ -117,7 +117,8 @@ def test_a_refused_key_ends_the_night_at_once_with_a_sentence_and_no_verdict(tmp
     refused = Fault("status", status=401, error="authentication_error", message="invalid x-api-key")
     with Loopback(lambda _: refused) as service:
         done, state = _night(tmp_path / "demo", service.url)
-        assert len(service.asked) <= 32
+        # what was under way or waiting for a slot when the first refusal came, of a night of some 300 calls
+        assert len(service.asked) <= 64
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     report = _report(state)
