@@ -23,9 +23,9 @@ def rows(report: TransferReport) -> list[tuple[str, ...]]:
 
 
 def summary(report: TransferReport) -> str:
-    """Harm first, then the recommendation, then what it rests on."""
-    said = [f"Partial, figures are missing: {one_line(report.partial)}."] if report.partial else []
-    said += harms(report)
+    """Harm first, then what is missing, then the recommendation and what it rests on."""
+    said = harms(report)
+    said += [f"Partial, figures are missing: {one_line(report.partial)}."] if report.partial else []
     said.append(report.recommendation)
     if report.simulated:
         said.append("Simulated: figures here rest on a simulated model.")
@@ -97,13 +97,18 @@ def markdown(report: TransferReport) -> str:
 def _row(report: TransferReport, cell: Cell) -> tuple[str, ...]:
     if cell.mean is None:
         return (cell.deploy, cell.name, "missing", "", "", "", "", "")
-    lift = "" if cell.lift is None else f"{cell.lift * 100:+.0f} points"
+    lift = "" if cell.lift is None else f"{_points(cell.lift)} points"
     p = "" if cell.p_value is None else "<0.001" if cell.p_value < 0.001 else f"{cell.p_value:.3f}"
     unpriced = cell.usd_per_solved is None or report.simulated
     cost = "" if unpriced else words.money(cell.usd_per_solved, simulated=False)
     kept = "" if cell.retention is None else f"{cell.retention:.2f}"
     interval = "" if cell.interval is None else words.points(cell.interval)
     return (cell.deploy, cell.name, words.percent(cell.mean), lift, interval, p, kept, cost)
+
+
+def _points(share: float) -> str:
+    """A difference of shares in points, with its sign; what rounds to nothing has none below zero."""
+    return f"{round(share * 100) + 0:+d}"
 
 
 # The page -------------------------------------------------------------------------------------------------------------
@@ -118,12 +123,20 @@ body { margin: 0 auto; max-width: 60rem; padding: 1.5rem 1rem; background: var(-
 h1 { font-size: 1.5rem; margin: 0 0 .5rem } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem }
 .harm { border-left: .3rem solid #b3261e; padding: .3rem .8rem; font-weight: 600 }
 .note, figcaption { color: var(--soft); font-size: .9rem }
-figure { margin: 1rem 0 } svg { width: 100%; height: auto; display: block }
+figure { margin: 1rem 0 } figcaption { margin-top: .5rem } svg { width: 100%; height: auto; display: block }
 svg text { fill: var(--ink); font: 13px system-ui, sans-serif } svg .small { font-size: 11px; fill: var(--soft) }
-svg .on { fill: #111 } svg .on.small { fill: #333 }
+svg .on { fill: #111 } svg .on.small { fill: #333 } svg .bar { stroke: #111 } svg .axis { stroke: #8a8a94 }
 .wide { overflow-x: auto } table { border-collapse: collapse; width: 100%; font-size: .9rem }
-th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); white-space: nowrap }
-@media print { body { max-width: none } .wide { overflow: visible } }
+th, td { text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
+td { font-variant-numeric: tabular-nums }
+@media (max-width: 44rem) {
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+  tr { display: grid; grid-template-columns: 1fr 1fr; gap: 0 .8rem; border-bottom: 1px solid var(--line);
+    padding: .5rem 0 }
+  td { border: 0; padding: .05rem 0 } td:nth-child(-n+2) { grid-column: 1 / -1 } td:nth-child(2) { font-weight: 600 }
+  td:nth-child(n+3)::before { content: attr(data-label) " "; color: var(--soft) } td:empty { display: none } }
+@media print { :root { --ink: #000; --soft: #444; --paper: #fff; --line: #999 } body { max-width: none }
+  .wide { overflow: visible } tr, figure { break-inside: avoid } svg { print-color-adjust: exact } }
 """
 _WORST, _NONE, _BEST = (230, 145, 56), (236, 236, 240), (96, 165, 220)
 """Orange, grey, blue: told apart with any kind of colour vision, and in grey by the figures that stand in each cell."""
@@ -144,13 +157,21 @@ def html(report: TransferReport) -> str:
         parts.append("<p>Simulated: figures here rest on a simulated model.</p>")
     parts += [
         "<h2>Passed sealed tasks</h2>",
-        f"<figure>{_heat_map(report)}<figcaption>Rows are skills, columns the models they are deployed on. Blue is "
-        "better than the original skill on the same model, orange worse; below the share that passed stands the 90 % "
-        "interval of the difference, in points.</figcaption></figure>",
+        f"<figure><div class=wide>{_heat_map(report)}</div><figcaption>Rows are skills, columns the models they are "
+        "deployed on. Blue is better than the original skill on the same model, orange worse. Below the share that "
+        "passed stands the 90 % interval of the difference in points, and as a line from -100 to +100, with its middle "
+        "at no difference.</figcaption></figure>",
         "<h2>All figures</h2><div class=wide><table><thead><tr>",
         *(f"<th>{_text(head)}</th>" for head in _COLUMNS),
         "</tr></thead><tbody>",
-        *("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows(report)),
+        *(
+            "<tr>"
+            + "".join(
+                f'<td data-label="{_text(head)}">{_text(cell)}</td>' for head, cell in zip(_COLUMNS, row, strict=True)
+            )
+            + "</tr>"
+            for row in rows(report)
+        ),
         "</tbody></table></div>",
         "<h2>How to read this</h2>",
         *(f"<p class=note>{_text(note)}</p>" for note in notes(report)),
@@ -162,42 +183,59 @@ def html(report: TransferReport) -> str:
     return "\n".join(parts) + "\n"
 
 
+_WIDTH, _HEIGHT, _LABEL, _TOP = 128, 62, 24, 40
+"""Of a cell, of the line above each row that names its skill in full, and of the heads of the columns."""
+
+
 def _heat_map(report: TransferReport) -> str:
+    """The matrix as a drawing. It never shrinks below readable letters: where there is no room, it scrolls."""
     names = list(dict.fromkeys(_of_row(cell) for cell in report.cells))
-    label, width, height, top = 170, 150, 56, 34
     cells = {(_of_row(cell), cell.deploy): cell for cell in report.cells}
+    longest = max(len(name) for name in names) * 7.5
+    width = max(_WIDTH * len(report.deployed_on), longest)
     drawn = [
-        f'<svg viewBox="0 0 {label + width * len(report.deployed_on)} {top + height * len(names)}" role="img" '
-        f'aria-label="{_text(summary(report))}">'
+        f'<svg viewBox="0 0 {width:.0f} {_TOP + (_HEIGHT + _LABEL) * len(names)}" role="img" '
+        f'style="min-width:{0.85 * width:.0f}px;max-width:{1.25 * width:.0f}px" aria-label="{_text(summary(report))}">'
     ]
     for column, deploy in enumerate(report.deployed_on):
-        middle = label + width * column + width / 2
-        drawn.append(f'<text x="{middle}" y="20" text-anchor="middle">{_text(_short(deploy, 20))}</text>')
+        middle = _WIDTH * (column + 0.5)
+        backend, _, model = deploy.partition(":")
+        for place, text in enumerate((f"{backend}:", model) if model else ("", backend)):
+            drawn.append(
+                f'<text class="{"" if place else "small"}" x="{middle}" y="{14 + 17 * place}" text-anchor="middle">'
+                f"<title>{_text(deploy)}</title>{_text(_short(text, 17))}</text>"
+            )
     for row, name in enumerate(names):
-        y = top + height * row
-        drawn.append(f'<text x="0" y="{y + height / 2 + 4}">{_text(_short(name, 24))}</text>')
+        y = _TOP + (_HEIGHT + _LABEL) * row
+        drawn.append(f'<text x="2" y="{y + 17}">{_text(name)}</text>')
         for column, deploy in enumerate(report.deployed_on):
-            drawn += _square(cells.get((name, deploy)), label + width * column, y, width, height)
+            drawn += _square(cells.get((name, deploy)), _WIDTH * column, y + _LABEL)
     return "".join((*drawn, "</svg>"))
 
 
-def _square(cell: Cell | None, x: float, y: float, width: float, height: float) -> list[str]:
-    middle = x + width / 2
-    box = f'x="{x + 2}" y="{y + 2}" width="{width - 4}" height="{height - 4}" rx="4"'
+def _square(cell: Cell | None, x: float, y: float) -> list[str]:
+    middle = x + _WIDTH / 2
+    box = f'x="{x + 2}" y="{y + 2}" width="{_WIDTH - 4}" height="{_HEIGHT - 4}" rx="4"'
     if cell is None or cell.mean is None:
         return [
             f'<rect {box} fill="none" stroke="currentColor" stroke-dasharray="4 3"/>',
-            f'<text class="small" x="{middle}" y="{y + height / 2 + 4}" text-anchor="middle">missing</text>',
+            f'<text class="small" x="{middle}" y="{y + _HEIGHT / 2 + 4}" text-anchor="middle">missing</text>',
         ]
     lines = [
         f'<rect {box} fill="{_colour(cell.lift or 0.0)}"/>',
-        f'<text class="on" x="{middle}" y="{y + 25}" text-anchor="middle">{_text(words.percent(cell.mean))}</text>',
+        f'<text class="on" x="{middle}" y="{y + 21}" text-anchor="middle">{_text(words.percent(cell.mean))}</text>',
     ]
-    if cell.interval is not None:
-        low, high = (round(bound * 100) for bound in cell.interval)
-        lines.append(
-            f'<text class="on small" x="{middle}" y="{y + 42}" text-anchor="middle">{low:+d} to {high:+d}</text>'
-        )
+    if cell.interval is not None and cell.lift is not None:
+        low, high = (_points(bound) for bound in cell.interval)
+        half = _WIDTH / 2 - 14
+        left, right, dot = (middle + half * share for share in (*cell.interval, cell.lift))
+        bar = y + _HEIGHT - 12
+        lines += [
+            f'<text class="on small" x="{middle}" y="{y + 37}" text-anchor="middle">{low} to {high}</text>',
+            f'<path class="axis" d="M{middle - half} {bar}H{middle + half}M{middle} {bar - 5}V{bar + 5}"/>',
+            f'<path class="bar" stroke-width="3" d="M{left:.1f} {bar}H{max(right, left + 0.5):.1f}"/>',
+            f'<circle cx="{dot:.1f}" cy="{bar}" r="4" fill="#111"/>',
+        ]
     return lines
 
 

@@ -333,6 +333,24 @@ def test_harm_on_a_model_comes_first_and_in_words(here: Environment) -> None:
     assert matrix.summary(whole).startswith("HARM: learned on dear makes cheap worse by 83 points.")
     assert "None: no cheaper model" in matrix.summary(whole)
     assert "class=harm" in matrix.html(whole)
+    broken = whole.model_copy(update={"partial": "dear: it went away"})
+    assert matrix.summary(broken).startswith("HARM: "), "harm comes before everything, missing figures too"
+
+
+def test_two_skills_never_look_alike_on_the_page(here: Environment) -> None:
+    """Long names of models differ at their ends, so no name of a row is shortened."""
+    models = ("anthropic:claude-haiku-4-5", "anthropic:claude-sonnet-5-5")
+    learned = [
+        Arm(model, "learned", learned_on=source, trials=trials([1] * 12, "learned"))
+        for model in models
+        for source in models
+    ]
+    originals = [Arm(model, "original", trials=trials([0] * 12, "original")) for model in models]
+    every = cells([*originals, *learned], GatePolicy(samples=1), dict.fromkeys(models, FREE), exploratory=False)
+    report = app.transfer(asked(here), here).report.model_copy(update={"cells": every, "deployed_on": models})
+    page = matrix.html(report)
+    for model in models:
+        assert f">learned on {model}</text>" in page
 
 
 def test_the_command_line_prints_the_matrix_and_the_recommendation(
