@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillopt_sleep import wiring
+from skillopt_sleep.domain.base import sha256_hex
 from skillopt_sleep.domain.errors import NothingToDo, UsageError
+from skillopt_sleep.domain.events import Warned
 from skillopt_sleep.domain.spending import Amount
 from skillopt_sleep.domain.tasks import Rubric
 from skillopt_sleep.domain.transfers import FEWEST_TEST_FAMILIES, TransferReport
 from skillopt_sleep.requests import TransferRequest
-from skillopt_sleep.settings import Settings
+from skillopt_sleep.settings import BudgetOptions, Settings
+from skillopt_sleep.store import Found, NightJournal
 from skillopt_sleep.transfer import Terms, run_transfer
 from skillopt_sleep.transfer.planning import in_words, plan_model, total
 from skillopt_sleep.views import PlanView, TransferPlanView, TransferRunView
@@ -39,6 +41,9 @@ class Prepared:
     terms: Terms
     whole: PlanView
     view: TransferPlanView
+    asked: str
+    found: Found
+    """The tasks, frozen."""
 
 
 def prepare(
@@ -58,6 +63,11 @@ def prepare(
     models = tuple(dict.fromkeys((*learn_on, *deploy_on)))
     forecasts = {model: wiring.forecast(environment, where, _with_model(settings, model)) for model in models}
     ids = {model: forecast.models["target"].id for model, forecast in forecasts.items()}
+    asked = _asked(request, settings)
+    earlier = where.project.experiments.unfinished(environment.clock(), asked)
+    if earlier and (before := earlier.found_before()):
+        events(Warned(message=f"Experiment {earlier.id} is not complete; it goes on. What it paid for is kept."))
+        search = replace(search, found=before)
     work = gather(search, events)
     item = _the_skill(request, work)
     grader, self_graded = _grader(request, item, forecasts[models[0]].models.get("judge"), ids)
@@ -70,7 +80,7 @@ def prepare(
     whole = total(plans, settings)
     prices = wiring.prices(where)
     terms = Terms(
-        id=f"{environment.clock().astimezone(UTC):%Y%m%dT%H%M%SZ}",
+        id="",  # until it begins
         learn_on=learn_on,
         deploy_on=deploy_on,
         options=wiring.epoch_options(settings),
@@ -85,6 +95,7 @@ def prepare(
         slots=settings.slots,
         clock=environment.clock,
     )
+    found = Found(harvest=work.harvest, mined=work.mined, tasks=item.tasks)
     view = TransferPlanView(
         summary=(
             f"{item.name}: learned on {', '.join(ids[m] for m in learn_on)}, deployed on "
@@ -108,7 +119,7 @@ def prepare(
         left_out=work.left_out,
         simulated=whole.simulated,
     )
-    return Prepared(environment, where, settings, item, terms, whole, view)
+    return Prepared(environment, where, settings, item, terms, whole, view, asked, found)
 
 
 def perform(ready: Prepared, request: TransferRequest, events: EventSink, confirm: Confirm | None) -> TransferRunView:
@@ -126,15 +137,21 @@ def perform(ready: Prepared, request: TransferRequest, events: EventSink, confir
             raise NothingToDo("Nothing was begun, and nothing was spent.")
     most = Amount(ready.whole.most_calls, ready.whole.most_tokens, ready.whole.most_usd or 0.0)
     specs = tuple(dict.fromkeys((*ready.terms.learn_on, *ready.terms.deploy_on)))
+    experiments = ready.where.project.experiments
+    with experiments.lock():
+        now = ready.environment.clock()
+        journal = experiments.unfinished(now, ready.asked) or experiments.begin(now, ready.asked)
+        journal.found(ready.found)
 
-    async def story() -> TransferReport:
-        async with wiring.company(
-            ready.environment, ready.where, ready.settings, events, most, f"transfer {ready.terms.id}", specs
-        ) as company:
-            return await run_transfer(ready.item, ready.terms, company, events)
+        async def story() -> TransferReport:
+            async with wiring.company(
+                ready.environment, ready.where, ready.settings, events, most, f"transfer {journal.id}", specs
+            ) as company:
+                return await run_transfer(ready.item, replace(ready.terms, id=journal.id), company, events)
 
-    report = anyio.run(story)
-    return TransferRunView(summary=_summary(report), report=report, report_path=str(_write(report, ready.where)))
+        report = anyio.run(story)
+        path = _write(report, journal)
+    return TransferRunView(summary=_summary(report), report=report, report_path=str(path))
 
 
 def _summary(report: TransferReport) -> str:
@@ -143,13 +160,20 @@ def _summary(report: TransferReport) -> str:
     return summary(report)
 
 
-def _write(report: TransferReport, where: Places) -> Path:
+def _write(report: TransferReport, journal: NightJournal) -> Path:
     from skillopt_sleep.report import matrix
 
-    folder = where.project
-    folder.write_transfer(report.id, "report.json", report.model_dump_json(indent=2).encode())
-    folder.write_transfer(report.id, "report.md", matrix.markdown(report).encode())
-    return folder.write_transfer(report.id, "report.html", matrix.html(report).encode())
+    journal.write("report.json", report.model_dump_json(indent=2))
+    journal.write("report.md", matrix.markdown(report))
+    return journal.write("report.html", matrix.html(report))
+
+
+def _asked(request: TransferRequest, settings: Settings) -> str:
+    """Identifies what an experiment is asked for: all but how much it may take, and how its figures are put."""
+    about = settings.model_dump_json(exclude={*BudgetOptions.model_fields, "slots", "call_seconds"})
+    wanted = request.model_dump_json(include={"skills", "optimize_on", "deploy_on", "no_direct", "control"})
+    tasks = Path(request.tasks) if request.tasks else None
+    return sha256_hex(about + wanted + sha256_hex(tasks.read_bytes() if tasks and tasks.is_file() else b""))
 
 
 def _with_model(settings: Settings, model: str) -> Settings:

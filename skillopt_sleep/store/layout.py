@@ -25,6 +25,7 @@ from skillopt_sleep.domain.reports import NightReport
 from skillopt_sleep.domain.spending import Caps
 from skillopt_sleep.store.atomic import private_folder, subfolders, write_atomic
 from skillopt_sleep.store.disk import DISK, Disk
+from skillopt_sleep.store.experiments import Experiments
 from skillopt_sleep.store.gate_tests import KeptGateTests
 from skillopt_sleep.store.jobs import JobFolders
 from skillopt_sleep.store.journal import NightJournal, load_manifest, load_report
@@ -156,11 +157,10 @@ class ProjectFolder:
             number += 1
         return NightJournal.create(private_folder(self.nights_path / name), self.root, now, asked)
 
-    def write_transfer(self, experiment: str, name: str, data: bytes) -> Path:
-        """Write one file of a transfer experiment; its path."""
-        path = private_folder(self.path / "transfers" / experiment) / name
-        write_atomic(path, data, disk=self.disk)
-        return path
+    @property
+    def experiments(self) -> Experiments:
+        """Transfer experiments."""
+        return Experiments(self.path / "transfers", self.root, RESUMED_WITHIN)
 
     def night_folders(self) -> tuple[Path, ...]:
         """Folders of all nights, newest first."""

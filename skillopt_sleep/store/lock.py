@@ -47,6 +47,18 @@ def job_lock(path: Path) -> Iterator[None]:
 
 
 @contextmanager
+def experiment_lock(path: Path) -> Iterator[None]:
+    """Hold the lock of a project's transfer experiments. Raises `ConflictError` while another process has it."""
+    with _held(path, patience=0.5) as held:
+        if not held:
+            raise ConflictError(
+                "A transfer experiment of this project is already running.",
+                hint="Wait for it, or stop that process; the lock goes with it.",
+            )
+        yield
+
+
+@contextmanager
 def start_lock(path: Path, *, patience: float = 10.0) -> Iterator[None]:
     """Hold the lock around the start of a job. Raises `ConflictError` after `patience` seconds."""
     with _held(path, patience) as held:

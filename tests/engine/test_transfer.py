@@ -96,7 +96,10 @@ def test_the_whole_matrix_and_its_reverse_come_from_one_run(here: Environment) -
 def test_reports_are_written_and_the_page_needs_nothing_from_outside(here: Environment) -> None:
     view = app.transfer(asked(here), here)
     page = Path(view.report_path)
-    assert {path.name for path in page.parent.iterdir()} == {"report.json", "report.md", "report.html"}
+    assert {path.name for path in page.parent.iterdir()} == {
+        *("manifest.json", "workload.json", "tasks.jsonl"),
+        *("report.json", "report.md", "report.html"),
+    }
     text = page.read_text(encoding="utf-8")
     assert "<script" not in text
     assert "http" not in text
@@ -297,6 +300,39 @@ def test_the_best_of_many_versions_is_not_believed_for_being_the_best(here: Envi
 
     assert says(1).startswith("Deploy cheap with the skill learned on dear")
     assert says(40).startswith("Cannot tell whether a cheaper model")
+
+
+def folders(here: Environment) -> list[Path]:
+    return sorted(path for path in here.home.glob("state/projects/*/transfers/*") if path.is_dir())
+
+
+def test_an_experiment_that_a_cap_stopped_goes_on_with_its_tasks_and_its_account(here: Environment) -> None:
+    mind = simulated("strong")
+    models = ("anthropic:haiku", "anthropic:sonnet")
+    with Loopback(mind) as service:
+        environment = wired(here, service)
+        needed = app.transfer_plan(asked(here, deploy_on=models, samples=1, max_usd=100), environment).expected_calls
+        budget: dict[str, Any] = {"deploy_on": models, "samples": 1, "yes": True, "max_usd": 100}
+
+        def brain(asked_: Asked) -> Answer:
+            if len(service.asked) > needed // 2:
+                return Fault("status", status=401, error="authentication_error", message="invalid x-api-key")
+            return mind(asked_)
+
+        service.brain = brain
+        first = app.transfer(asked(here, **budget), environment).report
+        assert first.partial is not None
+        answered = needed // 2
+        service.brain = mind
+        service.asked.clear()
+        second = app.transfer(asked(here, **budget, max_calls=5000), environment).report
+        assert second.partial is None
+        assert second.id == first.id
+        assert len(folders(here)) == 1
+        spent = sum(row.calls for row in second.spend)
+        assert spent >= answered + len(service.asked), "what it spent before is still counted"
+        third = app.transfer(asked(here, **budget), environment).report
+        assert third.id != first.id, "a complete experiment is not continued"
 
 
 def trials(passed: list[int], arm: str) -> tuple[Trial, ...]:
