@@ -134,7 +134,9 @@ def _planned(request: RunRequest, environment: Environment, events: EventSink) -
 class Planned:
     """A plan that can be kept and begun later, exactly as it is."""
 
-    view: PlanView
+    view: PlanView | TransferPlanView
+    skills: dict[str, str]
+    """The skills it is about, and the file of each."""
     found: Found | None
     """What there is to work on; None where a model is still to mine it."""
     files: dict[str, str | None]
@@ -148,22 +150,47 @@ def keepable_plan(request: RunRequest, environment: Environment, events: EventSi
     `UsageError` where no model is chosen: a night that nobody could begin is not offered.
     """
     from skillopt_sleep.planning import require_room
-    from skillopt_sleep.store import Found, live_sha256
+    from skillopt_sleep.store import Found
 
     resolved = settings_for(request, environment)
     wiring.require_model(environment, resolved.settings)
     view, work, forecast = _planned(request, environment, events)
     require_room(work, forecast.settings.max_calls)
-    files = [item.file.path for item in work.skills] + ([Path(request.tasks)] if request.tasks else [])
+    found = None if work.mining else Found(harvest=work.harvest, mined=work.mined, tasks=work.tasks)
+    return _keepable(view, {item.name: item.file.path for item in work.skills}, found, request, environment)
+
+
+def keepable_transfer_plan(request: TransferRequest, environment: Environment, events: EventSink = _ignore) -> Planned:
+    """What `transfer_plan` says, with all that is needed to begin exactly this experiment later."""
+    from skillopt_sleep.domain.reports import HarvestCounts, MineCounts
+    from skillopt_sleep.store import Found
+
+    ready = _prepared(request, environment, events)
+    tasks = ready.item.tasks
+    found = Found(harvest=HarvestCounts(), mined=MineCounts(tasks=len(tasks)), tasks=tasks)
+    return _keepable(ready.view, {ready.item.name: ready.item.file.path}, found, request, environment)
+
+
+def _keepable(
+    view: PlanView | TransferPlanView,
+    skills: Mapping[str, Path],
+    found: Found | None,
+    request: RunRequest | TransferRequest,
+    environment: Environment,
+) -> Planned:
+    from skillopt_sleep.store import live_sha256
+
+    files = [*skills.values(), *([Path(request.tasks)] if request.tasks else [])]
     return Planned(
         view=view,
-        found=None if work.mining else Found(harvest=work.harvest, mined=work.mined, tasks=work.tasks),
+        skills={name: str(file) for name, file in skills.items()},
+        found=found,
         files={str(environment.cwd / file): live_sha256(environment.cwd / file) for file in files},
         terms=terms(request, environment),
     )
 
 
-def terms(request: RunRequest, environment: Environment) -> str:
+def terms(request: RunRequest | TransferRequest, environment: Environment) -> str:
     """Identifies what a price rests on besides the work: every setting in force, and all prices."""
     from skillopt_sleep.domain.base import sha256_hex
 
@@ -279,25 +306,30 @@ def transfer(
     events: EventSink = _ignore,
     *,
     confirm: Callable[[TransferPlanView], bool] | None = None,
+    found: Found | None = None,
 ) -> TransferRunView:
     """Learn one skill on some models, and try every version on others.
 
-    What could cost money begins only with `request.yes` or after `confirm` said yes to the plan. Raises what
+    What could cost money begins only with `request.yes` or after `confirm` said yes to the plan. With `found` it works
+    on the tasks that an earlier plan had found. Raises what
     `transfer_plan` raises, before any call. Asked again, it takes what it paid for from the reply cache.
     """
     from skillopt_sleep.transfers import perform
 
-    return perform(_prepared(request, environment, events), request, events, confirm)
+    return perform(_prepared(request, environment, events, found), request, events, confirm)
 
 
-def _prepared(request: TransferRequest, environment: Environment, events: EventSink) -> Prepared:
+def _prepared(
+    request: TransferRequest, environment: Environment, events: EventSink, found: Found | None = None
+) -> Prepared:
+    from dataclasses import replace
+
     from skillopt_sleep.transfers import prepare
 
     resolved = settings_for(request, environment)
     where = wiring.places(environment, resolved.settings)
-    return prepare(
-        request, environment, resolved.settings, _search(request, environment, where, resolved, events), events
-    )
+    search = replace(_search(request, environment, where, resolved, events), found=found)
+    return prepare(request, environment, resolved.settings, search, events)
 
 
 def harvest_tasks(request: HarvestRequest, environment: Environment, events: EventSink = _ignore) -> HarvestView:

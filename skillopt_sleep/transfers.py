@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from skillopt_sleep import wiring
 from skillopt_sleep.domain.base import sha256_hex
 from skillopt_sleep.domain.errors import NothingToDo, UsageError
-from skillopt_sleep.domain.events import Warned
+from skillopt_sleep.domain.events import NightBegan, Warned
 from skillopt_sleep.domain.spending import Amount
 from skillopt_sleep.domain.tasks import Rubric
 from skillopt_sleep.domain.transfers import FEWEST_TEST_FAMILIES, TransferReport
@@ -142,10 +142,11 @@ def perform(ready: Prepared, request: TransferRequest, events: EventSink, confir
         now = ready.environment.clock()
         journal = experiments.unfinished(now, ready.asked) or experiments.begin(now, ready.asked)
         journal.found(ready.found)
+        events(NightBegan(night=journal.id, expected_calls=view.expected_calls, most_calls=view.most_calls))
 
         async def story() -> TransferReport:
             async with wiring.company(
-                ready.environment, ready.where, ready.settings, events, most, f"transfer {journal.id}", specs
+                ready.environment, ready.where, ready.settings, events, most, _account(journal.id), specs
             ) as company:
                 return await run_transfer(ready.item, replace(ready.terms, id=journal.id), company, events)
 
@@ -174,6 +175,15 @@ def _asked(request: TransferRequest, settings: Settings) -> str:
     wanted = request.model_dump_json(include={"skills", "optimize_on", "deploy_on", "no_direct", "control"})
     tasks = Path(request.tasks) if request.tasks else None
     return sha256_hex(about + wanted + sha256_hex(tasks.read_bytes() if tasks and tasks.is_file() else b""))
+
+
+def accounts(experiment: str, _: TransferPlanView) -> tuple[str, ...]:
+    """The names under which the costly calls of an experiment are booked."""
+    return (_account(experiment),)
+
+
+def _account(experiment: str) -> str:
+    return f"transfer {experiment}"
 
 
 def _with_model(settings: Settings, model: str) -> Settings:

@@ -103,7 +103,35 @@ class PlanView(View):
     warnings: tuple[str, ...] = ()
 
 
-JobKind = Literal["optimize-skill", "sleep-run"]
+class TransferPlanView(View):
+    """What a transfer experiment would do. Making the plan called no model."""
+
+    skill: str
+    optimize_on: tuple[str, ...]
+    deploy_on: tuple[str, ...]
+    grader: str
+    families: dict[Slice, int]
+    samples: int
+    expected_calls: int
+    most_calls: int
+    expected_tokens: int
+    most_tokens: int
+    expected_usd: float | None
+    most_usd: float | None
+    costs: Costs
+    prices_as_of: date
+    left_out: dict[str, int] = {}
+    simulated: bool
+
+
+class TransferRunView(View):
+    """A transfer experiment that has ended."""
+
+    report: TransferReport
+    report_path: str
+
+
+JobKind = Literal["optimize-skill", "sleep-run", "evaluate-transfer"]
 JobStatus = Literal["starting", "running", "finished", "failed", "cancelled", "died"]
 """`died`: its process is gone and said nothing; what it had done is kept, and the same night can go on."""
 
@@ -117,7 +145,10 @@ class OfferView(View):
     expires_at: AwareDatetime
     leaves: tuple[str, ...]
     """What would leave this machine, and to whom."""
-    plan: PlanView
+    plan: PlanView | None = None
+    """Of a night."""
+    transfer: TransferPlanView | None = None
+    """Of a transfer experiment."""
 
 
 class Complaint(Frozen):
@@ -154,7 +185,7 @@ class JobView(View):
     usd: float | None = None
     """Money so far; None where a price is not known. Simulated and local models cost nothing."""
     night: str | None = None
-    """Id of the night that the job works through."""
+    """Id of the night, or of the transfer experiment, that the job works through."""
     warnings: tuple[str, ...] = ()
     """The last few things to know."""
     error: Complaint | None = None
@@ -175,6 +206,8 @@ class JobResultView(View):
     job: JobView
     run: RunView | None = None
     """The night; None where it left no report."""
+    transfer: TransferRunView | None = None
+    """The transfer experiment, where the job was one and has finished."""
 
 
 class RunView(View):
@@ -183,34 +216,6 @@ class RunView(View):
     report: NightReport
     report_path: str
     proposals: tuple[str, ...] = ()
-
-
-class TransferPlanView(View):
-    """What a transfer experiment would do. Making the plan called no model."""
-
-    skill: str
-    optimize_on: tuple[str, ...]
-    deploy_on: tuple[str, ...]
-    grader: str
-    families: dict[Slice, int]
-    samples: int
-    expected_calls: int
-    most_calls: int
-    expected_tokens: int
-    most_tokens: int
-    expected_usd: float | None
-    most_usd: float | None
-    costs: Costs
-    prices_as_of: date
-    left_out: dict[str, int] = {}
-    simulated: bool
-
-
-class TransferRunView(View):
-    """A transfer experiment that has ended."""
-
-    report: TransferReport
-    report_path: str
 
 
 class TaskLine(Frozen):

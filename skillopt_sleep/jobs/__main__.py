@@ -16,8 +16,9 @@ from skillopt_sleep import app
 from skillopt_sleep.domain.errors import ConflictError, SleepError
 from skillopt_sleep.domain.events import CallFinished, Event, NightBegan, PhaseStarted, TrialFinished, Warned
 from skillopt_sleep.jobs.records import RESULT, STATE, JobResult, JobState, PlanRecord, Written, record_of
+from skillopt_sleep.requests import TransferRequest
 from skillopt_sleep.store import JobFolder
-from skillopt_sleep.views import Complaint, PlanView
+from skillopt_sleep.views import Complaint, PlanView, TransferPlanView
 from skillopt_sleep.wiring import Environment
 
 _EVERY = 0.5
@@ -84,27 +85,36 @@ def work(folder: Path) -> int:
         watch.end("running")
         _listen(job)
         try:
-            view = app.run(plan.request, environment, watch, confirm=_within(plan), found=plan.found)
+            result = _carry_out(plan, environment, watch)
         except KeyboardInterrupt:
             watch.end("cancelled")
             return 130
         except SleepError as error:
             watch.end("failed", Complaint(code=error.code, message=error.message, hint=error.hint))
             return error.exit_code
-        job.write(RESULT, JobResult(at=environment.clock(), run=view))
+        job.write(RESULT, result)
         watch.end("finished")
     return 0
 
 
-def _within(plan: PlanRecord) -> Callable[[PlanView], bool]:
-    """Says yes to a night that costs no more than the plan that somebody agreed to."""
+def _carry_out(plan: PlanRecord, environment: Environment, watch: Watch) -> JobResult:
+    request, agreed = plan.request, _within(plan)
+    if isinstance(request, TransferRequest):
+        transfer = app.transfer(request, environment, watch, confirm=agreed, found=plan.found)
+        return JobResult(at=environment.clock(), transfer=transfer)
+    run = app.run(request, environment, watch, confirm=agreed, found=plan.found)
+    return JobResult(at=environment.clock(), run=run)
 
-    def confirm(now: PlanView) -> bool:
+
+def _within(plan: PlanRecord) -> Callable[[PlanView | TransferPlanView], bool]:
+    """Says yes to what costs no more than the plan that somebody agreed to."""
+
+    def confirm(now: PlanView | TransferPlanView) -> bool:
         agreed = plan.view
         dearer = now.most_usd is not None and (agreed.most_usd is None or now.most_usd > agreed.most_usd + 1e-9)
         if dearer or now.most_calls > agreed.most_calls or now.most_tokens > agreed.most_tokens:
             raise ConflictError(
-                f"The night would now take more than was agreed to: {now.summary}",
+                f"It would now take more than was agreed to: {now.summary}",
                 hint="Nothing was spent. Ask for a new plan.",
             )
         return True

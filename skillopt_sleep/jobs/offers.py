@@ -10,9 +10,10 @@ from skillopt_sleep.domain.base import Frozen
 from skillopt_sleep.domain.errors import UsageError
 from skillopt_sleep.domain.ports import Local, Model
 from skillopt_sleep.jobs.records import PlanRecord
-from skillopt_sleep.requests import RunRequest
+from skillopt_sleep.requests import RunRequest, TransferRequest
+from skillopt_sleep.settings import Settings
 from skillopt_sleep.store import project_root
-from skillopt_sleep.views import JobKind, OfferView
+from skillopt_sleep.views import JobKind, OfferView, PlanView, TransferPlanView
 from skillopt_sleep.wiring import Environment
 
 GOOD_FOR = timedelta(hours=1)
@@ -20,15 +21,17 @@ _KEPT_FOR = timedelta(days=1)
 """How long a plan lies about, so that whoever comes late is told that it has expired."""
 _NOTHING_LEAVES = ("sim:", "template", "scripted:")
 _CAPS = ("max_calls", "max_tokens", "max_usd", "max_minutes")
-_MODELS = ("target_model", "optimizer_model", "judge_model")
 
 
-def offer(request: RunRequest, environment: Environment, kind: JobKind) -> OfferView:
-    """A plan of a night, with an id under which exactly this night can be begun. Calls no model.
+def offer(request: RunRequest | TransferRequest, environment: Environment, kind: JobKind) -> OfferView:
+    """A plan of a night or of a transfer experiment, with an id under which exactly that can be begun. Calls no model.
 
-    Raises what `app.plan` raises, and `UsageError` where no model is chosen.
+    Raises what `app.plan` and `app.transfer_plan` raise, and `UsageError` where no model is chosen.
     """
-    planned = app.keepable_plan(request, environment)
+    if isinstance(request, TransferRequest):
+        planned = app.keepable_transfer_plan(request, environment)
+    else:
+        planned = app.keepable_plan(request, environment)
     now = environment.clock()
     project = project_root(environment.cwd)
     record = PlanRecord(
@@ -41,6 +44,7 @@ def offer(request: RunRequest, environment: Environment, kind: JobKind) -> Offer
         expires_at=now + GOOD_FOR,
         asked=request.model_dump(mode="json", exclude_unset=True),
         view=planned.view,
+        skills=planned.skills,
         found=planned.found,
         files=planned.files,
         terms=planned.terms,
@@ -54,15 +58,15 @@ def offer(request: RunRequest, environment: Environment, kind: JobKind) -> Offer
         plan_id=record.id,
         expires_at=record.expires_at,
         leaves=_what_leaves(request, environment),
-        plan=planned.view,
+        plan=planned.view if isinstance(planned.view, PlanView) else None,
+        transfer=planned.view if isinstance(planned.view, TransferPlanView) else None,
     )
 
 
-def may_ask(request: RunRequest, environment: Environment) -> None:
+def may_ask(request: RunRequest | TransferRequest, environment: Environment) -> None:
     """Refuse what an agent may not decide for its person: code to load as a model, and caps above the person's own."""
-    for name in _MODELS:
-        spec = getattr(request, name)
-        if spec is not None and "." in spec.partition(":")[0]:
+    for spec in _specs(request):
+        if "." in spec.partition(":")[0]:
             raise UsageError(
                 f"{spec!r} names code to load, which an agent may not choose.",
                 hint="The person can set it in the user's config.toml (see `skillopt-sleep config show`).",
@@ -77,21 +81,37 @@ def may_ask(request: RunRequest, environment: Environment) -> None:
             )
 
 
-def _what_leaves(request: RunRequest, environment: Environment) -> tuple[str, ...]:
+def _specs(request: RunRequest | TransferRequest) -> tuple[str, ...]:
+    """The models that a request names."""
+    if isinstance(request, TransferRequest):
+        named: tuple[str | None, ...] = (*request.optimize_on, *request.deploy_on, request.judge_model)
+    else:
+        named = (request.target_model, request.optimizer_model, request.judge_model)
+    return tuple(spec for spec in named if spec is not None)
+
+
+def _what_leaves(request: RunRequest | TransferRequest, environment: Environment) -> tuple[str, ...]:
     settings = app.settings_for(request, environment).settings
-    models = wiring.models(environment, settings)
     work = {
         "target": "the requests of the tasks and the text of the skill",
         "optimizer": "the skill, failed training attempts"
         + (", and conversations to find tasks in" if settings.mining == "model" else ""),
         "judge": "the requests and replies of tasks with a rubric",
     }
-    said = [f"To {_place(model)}: {work[role]}; secrets are masked." for role, model in models.items() if _goes(model)]
+    said: dict[str, None] = {}
+    for chosen in _each_models_settings(request, settings):
+        for role, model in wiring.models(environment, chosen).items():
+            if not model.id.startswith(_NOTHING_LEAVES):
+                said[f"To {_place(model)}: {work[role]}; secrets are masked."] = None
     return tuple(said) or ("Nothing: no model beyond this process is called.",)
 
 
-def _goes(model: Model) -> bool:
-    return not model.id.startswith(_NOTHING_LEAVES)
+def _each_models_settings(request: RunRequest | TransferRequest, settings: Settings) -> tuple[Settings, ...]:
+    """A transfer experiment is a night for each of its models."""
+    if not isinstance(request, TransferRequest):
+        return (settings,)
+    models = dict.fromkeys((*request.optimize_on, *request.deploy_on))
+    return tuple(settings.model_copy(update={"target_model": name, "optimizer_model": name}) for name in models)
 
 
 def _place(model: Model) -> str:

@@ -9,9 +9,9 @@ from typing import Literal
 from pydantic import AwareDatetime, JsonValue
 
 from skillopt_sleep.domain.base import Frozen
-from skillopt_sleep.requests import RunRequest
+from skillopt_sleep.requests import RunRequest, TransferRequest
 from skillopt_sleep.store import Found, JobFolder
-from skillopt_sleep.views import Complaint, JobKind, PlanView, RunView
+from skillopt_sleep.views import Complaint, JobKind, PlanView, RunView, TransferPlanView, TransferRunView
 
 PLAN, STATE, RESULT = "job.json", "state.json", "result.json"
 
@@ -29,27 +29,25 @@ class PlanRecord(Frozen):
     expires_at: AwareDatetime
     asked: dict[str, JsonValue]
     """The request's fields that were really given."""
-    view: PlanView
+    view: PlanView | TransferPlanView
     found: Found | None
     """What there is to work on; None where a model is still to mine it."""
     files: dict[str, str | None]
     """SHA-256 of every file that is read as input."""
+    skills: dict[str, str]
+    """The skills it works on, and the file of each. Empty where a model is still to find them."""
     terms: str
     """Identifies settings and prices."""
 
     @property
-    def request(self) -> RunRequest:
-        return RunRequest.model_validate(self.asked)
-
-    @property
-    def skills(self) -> tuple[str, ...]:
-        """The skills it works on; where a model is still to find them, those that were asked for."""
-        return tuple(item.skill for item in self.view.skills) or self.request.skills
+    def request(self) -> RunRequest | TransferRequest:
+        kind = TransferRequest if self.kind == "evaluate-transfer" else RunRequest
+        return kind.model_validate(self.asked)
 
     @property
     def targets(self) -> frozenset[Path]:
-        """The files that it would propose changes of."""
-        return frozenset(Path(item.target).resolve() for item in self.view.skills)
+        """The files that it works on."""
+        return frozenset(Path(file).resolve() for file in self.skills.values())
 
 
 class JobRecord(Frozen):
@@ -87,7 +85,8 @@ class JobResult(Frozen):
 
     schema_version: Literal[1] = 1
     at: AwareDatetime
-    run: RunView
+    run: RunView | None = None
+    transfer: TransferRunView | None = None
 
 
 def record_of(job: JobFolder) -> JobRecord | None:

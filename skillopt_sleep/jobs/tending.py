@@ -27,7 +27,7 @@ from skillopt_sleep.jobs.records import (
 from skillopt_sleep.process import detach
 from skillopt_sleep.requests import JobRequest, StatusRequest
 from skillopt_sleep.store import JobFolder, StateHome, live_sha256, load_report, project_root
-from skillopt_sleep.views import JobKind, JobResultView, JobStatus, JobsView, JobView, RunView
+from skillopt_sleep.views import JobKind, JobResultView, JobStatus, JobsView, JobView, RunView, TransferPlanView
 from skillopt_sleep.wiring import Environment, Places
 
 STOPS_WITHIN = 1.5
@@ -56,8 +56,8 @@ def start(plan_id: str, environment: Environment, kind: JobKind, *, skills: tupl
             )
         if plan.kind != kind:
             raise UsageError(f"{plan_id} is a plan of {plan.kind}, and not of {kind}.", hint=f"Give it to {plan.kind}.")
-        if skills and set(skills) != set(plan.skills):
-            raise UsageError(f"{plan_id} is a plan for {', '.join(plan.skills)}.", hint="Ask for another plan.")
+        if skills and set(skills) != set(_skills(plan)):
+            raise UsageError(f"{plan_id} is a plan for {', '.join(_skills(plan))}.", hint="Ask for another plan.")
         _still_as_planned(plan, environment)
         _nobody_else_at_work(plan, home, environment.clock())
         now = environment.clock()
@@ -96,6 +96,8 @@ def result(request: JobRequest, environment: Environment) -> JobResultView:
     if view.status in _LIVE:
         raise ConflictError(f"{job.id} is still at work: {view.summary}", hint="Ask again later, or cancel it.")
     kept = job.read(RESULT, JobResult)
+    if kept and kept.transfer:
+        return JobResultView(summary=kept.transfer.summary, job=view, transfer=kept.transfer)
     run = kept.run if kept else _night_of(view, home, environment)
     return JobResultView(summary=run.summary if run else view.summary, job=view, run=run)
 
@@ -153,7 +155,7 @@ def _nobody_else_at_work(plan: PlanRecord, home: StateHome, now: datetime) -> No
                 continue
             if record.plan.targets & plan.targets or record.plan.project == plan.project:
                 raise ConflictError(
-                    f"{job.id} is at work on {', '.join(record.plan.skills) or record.plan.project} already.",
+                    f"{job.id} is at work on {', '.join(_skills(record.plan)) or record.plan.project} already.",
                     hint="Wait for it, or cancel it. Nothing was begun, and this plan stays good until it expires.",
                 )
     holder = home.project(Path(plan.project)).night_holder()
@@ -195,7 +197,7 @@ def _view(job: JobFolder, environment: Environment) -> JobView:
         id=job.id,
         kind=plan.kind,
         status=status,
-        skills=plan.skills,
+        skills=_skills(plan),
         plan_id=plan.id,
         started_at=record.started_at,
         updated_at=state.updated_at,
@@ -221,12 +223,29 @@ def _spent(plan: PlanRecord, state: JobState, environment: Environment) -> float
     if plan.view.costs == "unknown" or state.night is None:
         return None if state.night else 0.0
     settings = app.settings_for(plan.request, environment).settings
-    account = wiring.spend_file(environment, wiring.places(environment, settings), settings, state.night)
-    try:
-        rows = account.spent()
-    finally:
-        account.close()
-    return sum((row.usd or 0.0) + row.unsettled_usd for row in rows)
+    where = wiring.places(environment, settings)
+    total = 0.0
+    for name in _accounts(plan, state.night):
+        account = wiring.spend_file(environment, where, settings, name)
+        try:
+            total += sum((row.usd or 0.0) + row.unsettled_usd for row in account.spent())
+        finally:
+            account.close()
+    return total
+
+
+def _accounts(plan: PlanRecord, night: str) -> tuple[str, ...]:
+    """The names under which the job's costly calls are booked."""
+    if isinstance(plan.view, TransferPlanView):
+        from skillopt_sleep.transfers import accounts
+
+        return accounts(night, plan.view)
+    return (night,)
+
+
+def _skills(plan: PlanRecord) -> tuple[str, ...]:
+    """The skills it works on; where a model is still to find them, those that were asked for."""
+    return tuple(plan.skills) or plan.request.skills
 
 
 def _in_words(status: JobStatus, state: JobState, job: JobFolder) -> str:

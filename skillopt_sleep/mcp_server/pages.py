@@ -12,11 +12,14 @@ _CLIPS = (8_000, 2_000, 600, 200)
 """How long one text may be; the next is tried where a result is still too long."""
 
 
-def page(result: dict[str, Any], path: Sequence[str], offset: int) -> dict[str, Any]:
-    """The result with as many items of the list at `path` as fit, and a `page` that says where to go on.
+def page(result: dict[str, Any], places: Sequence[str], offset: int) -> dict[str, Any]:
+    """The result with as many items of its list as fit, and a `page` that says where to go on.
 
-    Texts that are too long are clipped and say so. A result without such a list is only clipped.
+    The list is the first that is found at one of these places ("run.report.skills"). Texts that are too long are
+    clipped and say so. A result without such a list is only clipped.
     """
+    paths = [place.split(".") for place in places]
+    path = next((path for path in paths if _at(result, path) is not None), [])
     items = _at(result, path)
     for clip in _CLIPS:
         clipped = _clip(result, clip)

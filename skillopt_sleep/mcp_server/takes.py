@@ -17,6 +17,7 @@ from skillopt_sleep.requests import (
     JobRequest,
     ProposalRequest,
     RunRequest,
+    TransferRequest,
 )
 from skillopt_sleep.settings import Names
 
@@ -27,6 +28,10 @@ _SHORT = (
 _LONG = (
     *("max_sessions", "include_headless", "max_tokens", "train_samples"),
     *("metric", "mixed_weight", "anchors", "skip_test", "anew"),
+)
+_TRANSFER = (
+    *("optimize_on", "deploy_on", "no_direct", "control", "exploratory", "judge_model", "tasks", "since_days"),
+    *("max_calls", "max_tokens", "max_usd", "max_minutes", "samples", "candidates", "edit_budget"),
 )
 _SESSIONS = ("since_days", "max_sessions", "include_headless")
 
@@ -104,6 +109,7 @@ def _annotation(request: type[Frozen], field: str) -> Any:
 
 OptimizeSkill = _chosen("OptimizeSkill", OneSkill, RunRequest, *_SHORT)
 SleepRun = _chosen("SleepRun", ManySkills, RunRequest, *_SHORT, *_LONG)
+EvaluateTransfer = _chosen("EvaluateTransfer", OneSkill, TransferRequest, *_TRANSFER)
 SleepStatus = MaybeJob
 SleepResult = _chosen("SleepResult", Paging, JobRequest, "job")
 SleepCancel = _chosen("SleepCancel", Frozen, JobRequest, "job")
@@ -114,7 +120,7 @@ AdoptProposal = _chosen("AdoptProposal", Sure, AdoptRequest, "proposal", "unveri
 UndoAdoption = _chosen("UndoAdoption", Frozen, ProposalRequest, "proposal")
 DismissProposal = _chosen("DismissProposal", Frozen, ProposalRequest, "proposal")
 
-OPTIONS = frozenset((*_SHORT, *_LONG))
-"""Options of a night that an agent may set."""
-SOURCES: tuple[type[Frozen], ...] = (RunRequest, HarvestRequest, JobRequest, AdoptRequest)
+OPTIONS = frozenset((*_SHORT, *_LONG, *_TRANSFER))
+"""Options of a night or a transfer experiment that an agent may set."""
+SOURCES: tuple[type[Frozen], ...] = (RunRequest, TransferRequest, HarvestRequest, JobRequest, AdoptRequest)
 """Where the words about chosen fields stand."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
@@ -20,6 +21,7 @@ from skillopt_sleep.requests import (
     RunRequest,
     SkillsRequest,
     StatusRequest,
+    TransferRequest,
 )
 from skillopt_sleep.views import (
     ChangeView,
@@ -74,7 +76,7 @@ class Tool:
     open_world: bool = False
     """Whether it reaches services beyond this machine, at once or by a job."""
     pages: tuple[str, ...] = ()
-    """Where in the result the list lies that may be too long for one answer."""
+    """Where in the result the list lies that may be too long for one answer; of several places, that which is there."""
     question: Callable[[dict[str, Any], Environment], Question] | None = None
     """What the person is asked before; None where nobody needs to agree."""
     always_loaded: bool = False
@@ -88,7 +90,9 @@ def _plan_or_begin(kind: JobKind, given: dict[str, Any], skills: tuple[str, ...]
     plan_id = given.get("plan_id")
     if plan_id is None:
         options = {name: value for name, value in given.items() if name in takes.OPTIONS}
-        request = RunRequest(skills=skills, **options) if skills else RunRequest(**options)
+        if skills:
+            options["skills"] = skills
+        request = TransferRequest(**options) if kind == "evaluate-transfer" else RunRequest(**options)
         jobs.may_ask(request, environment)
         offer = jobs.offer(request, environment, kind)
         return PlanOrJobView(summary=offer.summary, offer=offer)
@@ -102,11 +106,11 @@ def _plan_or_begin(kind: JobKind, given: dict[str, Any], skills: tuple[str, ...]
     return PlanOrJobView(summary=job.summary, job=job)
 
 
-def _optimize(given: dict[str, Any], environment: Environment) -> View:
+def _one_skill(kind: JobKind, given: dict[str, Any], environment: Environment) -> View:
     skill = given.get("skill")
     if skill is None and given.get("plan_id") is None:
         raise UsageError("Which skill?", hint="Name it with `skill`; `list-skills` lists them.")
-    return _plan_or_begin("optimize-skill", given, (skill,) if skill else (), environment)
+    return _plan_or_begin(kind, given, (skill,) if skill else (), environment)
 
 
 def _night(given: dict[str, Any], environment: Environment) -> View:
@@ -184,10 +188,20 @@ TOOLS: tuple[Tool, ...] = (
         "person, then call again with its plan_id: a background job starts. Nothing live changes.",
         takes=takes.OptimizeSkill,
         gives=PlanOrJobView,
-        act=_optimize,
+        act=partial(_one_skill, "optimize-skill"),
         open_world=True,
-        pages=("offer", "plan", "skills"),
+        pages=("offer.plan.skills",),
         always_loaded=True,
+    ),
+    Tool(
+        name="evaluate-transfer",
+        title="Evaluate transfer",
+        description="Would a skill that was learned on one model help another? Every version on every model, on sealed "
+        "tasks. Plan first, then plan_id, as optimize-skill.",
+        takes=takes.EvaluateTransfer,
+        gives=PlanOrJobView,
+        act=partial(_one_skill, "evaluate-transfer"),
+        open_world=True,
     ),
     Tool(
         name="sleep-run",
@@ -197,7 +211,7 @@ TOOLS: tuple[Tool, ...] = (
         gives=PlanOrJobView,
         act=_night,
         open_world=True,
-        pages=("offer", "plan", "skills"),
+        pages=("offer.plan.skills",),
     ),
     Tool(
         name="sleep-status",
@@ -208,7 +222,7 @@ TOOLS: tuple[Tool, ...] = (
         act=_status,
         reads_only=True,
         idempotent=True,
-        pages=("state", "waiting"),
+        pages=("state.waiting",),
     ),
     Tool(
         name="sleep-result",
@@ -219,7 +233,7 @@ TOOLS: tuple[Tool, ...] = (
         act=lambda given, environment: jobs.result(_job(given), environment),
         reads_only=True,
         idempotent=True,
-        pages=("run", "report", "skills"),
+        pages=("run.report.skills", "transfer.report.cells"),
     ),
     Tool(
         name="sleep-cancel",
@@ -261,7 +275,7 @@ TOOLS: tuple[Tool, ...] = (
         act=lambda given, environment: app.show(_proposal(given), environment),
         reads_only=True,
         idempotent=True,
-        pages=("proposal", "evidence"),
+        pages=("proposal.evidence",),
     ),
     Tool(
         name="adopt-proposal",

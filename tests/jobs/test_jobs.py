@@ -36,6 +36,7 @@ def sleepers(tmp_path: Path) -> Iterator[Office]:
 
 def test_an_offer_names_price_and_receivers_and_calls_nobody(office: Office) -> None:
     offer = office.offer()
+    assert offer.plan
     assert offer.plan.most_calls > offer.plan.expected_calls > 0
     assert offer.leaves == (
         "To mortal: the requests of the tasks and the text of the skill; secrets are masked.",
@@ -90,8 +91,9 @@ def test_what_stops_the_process_is_told_with_its_code(office: Office) -> None:
 
 @pytest.mark.slow
 def test_a_job_works_on_exactly_the_tasks_that_were_planned(office: Office) -> None:
-    (planned,) = office.offer().plan.skills
     offer = office.offer()
+    assert offer.plan
+    (planned,) = offer.plan.skills
     office.wait(jobs.start(offer.plan_id, office.environment, "optimize-skill"), "finished")
     (tasks,) = office.root.glob("state/projects/*/nights/*/tasks.jsonl")
     assert len(tasks.read_text(encoding="utf-8").splitlines()) == sum(planned.tasks.values())

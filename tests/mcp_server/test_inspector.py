@@ -64,6 +64,8 @@ def test_the_inspector_lists_everything_and_calls_every_tool(office: Office) -> 
     job = structured(call(office, "sleep-run", plan_id=plan["plan_id"], wait_seconds=60))["job"]
     assert job["status"] == "finished"
     assert structured(call(office, "optimize-skill", skill="briefs", tasks=office.tasks(rows())))["offer"]
+    transfer = {"skill": "briefs", "tasks": office.tasks(rows(test=12)), "optimize_on": "sim:weak"}
+    assert structured(call(office, "evaluate-transfer", deploy_on="sim:mid", **transfer))["offer"]
     assert structured(call(office, "sleep-status", job=job["id"]))["jobs"]
     assert structured(call(office, "sleep-result", job=job["id"]))["run"]
     assert structured(call(office, "sleep-cancel", job=job["id"]))["status"] == "finished"

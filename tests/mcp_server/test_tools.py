@@ -22,6 +22,7 @@ pytestmark = pytest.mark.anyio
 
 NAMES = {
     "optimize-skill",
+    "evaluate-transfer",
     "sleep-run",
     "sleep-status",
     "sleep-result",
@@ -102,6 +103,24 @@ async def test_a_plan_is_free_and_its_job_is_started_within_two_seconds(office: 
         assert [line["id"] for line in waiting] == done["run"]["proposals"]
     async with agent(office.environment, era) as other:  # another server: everything lies in files
         assert (await other.call("sleep-result", job=job["id"]))["run"]["report"]["id"] == done["run"]["report"]["id"]
+    assert office.skill.read_bytes() == SKILL
+
+
+async def test_a_transfer_experiment_is_planned_and_then_done_by_a_job(office: Office, era: str) -> None:
+    tasks = office.tasks(rows(train=4, gate=6, test=12))
+    asked = {"skill": "briefs", "tasks": tasks, "optimize_on": ["sim:weak"], "deploy_on": ["sim:mid"], "samples": 1}
+    async with agent(office.environment, era) as me:
+        offer = (await me.call("evaluate-transfer", **asked))["offer"]
+        assert offer["transfer"]["deploy_on"] == ["sim:mid"]
+        assert offer["plan"] is None
+        wrong = await me.refused("optimize-skill", plan_id=offer["plan_id"])
+        assert "is a plan of evaluate-transfer" in wrong["message"]
+        job = (await me.call("evaluate-transfer", plan_id=offer["plan_id"], wait_seconds=60))["job"]
+        assert (job["status"], job["skills"]) == ("finished", ["briefs"])
+        assert job["calls"] > 0
+        done = await me.call("sleep-result", job=job["id"])
+    assert done["run"] is None
+    assert {cell["deploy"] for cell in done["transfer"]["report"]["cells"]} == {"sim:mid"}
     assert office.skill.read_bytes() == SKILL
 
 
@@ -220,6 +239,9 @@ async def test_an_unverified_proposal_is_adopted_only_where_that_is_said(office:
         ("adopt-proposal", {"proposal": "none"}, "usage", "adopt-proposal needs before_sha."),
         ("undo-adoption", {"proposal": "none"}, "unknown_name", "There is no proposal called"),
         ("evaluate", {}, "unknown_name", "There is no tool called 'evaluate'"),
+        ("evaluate-transfer", {"skill": "briefs"}, "usage", "No model is named to deploy"),
+        ("evaluate-transfer", {"skill": "briefs", "deploy_on": ["os.path:join"]}, "usage", "names code to load"),
+        ("evaluate-transfer", {"skill": "briefs", "deploy_on": ["sim:wek"]}, "unknown_name", "wek"),
     ],
 )
 async def test_bad_input_is_code_sentence_and_hint(
