@@ -146,7 +146,7 @@ def perform(ready: Prepared, request: TransferRequest, events: EventSink, confir
 
         async def story() -> TransferReport:
             async with wiring.company(
-                ready.environment, ready.where, ready.settings, events, most, _account(journal.id), specs
+                ready.environment, ready.where, ready.settings, events, most, account_of(journal.id), specs
             ) as company:
                 return await run_transfer(ready.item, replace(ready.terms, id=journal.id), company, events)
 
@@ -177,12 +177,8 @@ def _asked(request: TransferRequest, settings: Settings) -> str:
     return sha256_hex(about + wanted + sha256_hex(tasks.read_bytes() if tasks and tasks.is_file() else b""))
 
 
-def accounts(experiment: str, _: TransferPlanView) -> tuple[str, ...]:
-    """The names under which the costly calls of an experiment are booked."""
-    return (_account(experiment),)
-
-
-def _account(experiment: str) -> str:
+def account_of(experiment: str) -> str:
+    """The name under which the costly calls of an experiment are booked."""
     return f"transfer {experiment}"
 
 

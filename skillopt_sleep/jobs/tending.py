@@ -224,23 +224,20 @@ def _spent(plan: PlanRecord, state: JobState, environment: Environment) -> float
         return None if state.night else 0.0
     settings = app.settings_for(plan.request, environment).settings
     where = wiring.places(environment, settings)
-    total = 0.0
-    for name in _accounts(plan, state.night):
-        account = wiring.spend_file(environment, where, settings, name)
-        try:
-            total += sum((row.usd or 0.0) + row.unsettled_usd for row in account.spent())
-        finally:
-            account.close()
-    return total
+    account = wiring.spend_file(environment, where, settings, _account(plan, state.night))
+    try:
+        return sum((row.usd or 0.0) + row.unsettled_usd for row in account.spent())
+    finally:
+        account.close()
 
 
-def _accounts(plan: PlanRecord, night: str) -> tuple[str, ...]:
-    """The names under which the job's costly calls are booked."""
+def _account(plan: PlanRecord, night: str) -> str:
+    """The name under which the job's costly calls are booked."""
     if isinstance(plan.view, TransferPlanView):
-        from skillopt_sleep.transfers import accounts
+        from skillopt_sleep.transfers import account_of
 
-        return accounts(night, plan.view)
-    return (night,)
+        return account_of(night)
+    return night
 
 
 def _skills(plan: PlanRecord) -> tuple[str, ...]:
